@@ -85,7 +85,7 @@ struct queue_redis_put {
 
 static int queue_redis_error(const redisReply *reply)
 {
-	if (reply->type != REDIS_REPLY_ERROR)
+	if (!reply || reply->type != REDIS_REPLY_ERROR)
 		return -EIO;
 	return strncmp(reply->str, "OOM", 3) == 0 ? -ENOSPC : -EIO;
 }
@@ -93,13 +93,15 @@ static int queue_redis_error(const redisReply *reply)
 static void queue_redis_was_put(void *data, const redisReply *reply)
 {
 	struct queue_redis_put put = *(struct queue_redis_put *)data;
-	bool is_list = reply->type == REDIS_REPLY_ARRAY && reply->elements >= 2;
+	bool is_list = reply && reply->type == REDIS_REPLY_ARRAY && reply->elements >= 2;
 	struct str word = is_list ? queue_redis_text(reply->element[0]) : (struct str){ 0 };
 	int r = str_is(word, "ok")  ? 0
 		: str_is(word, "known") ? -EEXIST
 		: str_is(word, "busy")  ? -EBUSY
 								: queue_redis_error(reply);
 	free(data);
+	if (!reply)
+		return;
 	if (r == -EEXIST && put.queue->options.news) /* its record comes first */
 		r = queue_redis_look(put.queue, queue_redis_text(reply->element[1]), put.done, put.data);
 	if (put.done && r != 1)

@@ -48,6 +48,8 @@ static void queue_redis_looked(void *data, const redisReply *reply)
 {
 	struct queue_redis_asked asked = *(struct queue_redis_asked *)data;
 	free(data);
+	if (!reply)
+		return;
 	queue_redis_tell(asked.queue, reply);
 	if (asked.done)
 		asked.done(asked.data, -EEXIST);
@@ -70,7 +72,7 @@ static void queue_redis_read(struct queue_redis *queue, struct str after);
 static void queue_redis_page(void *data, const redisReply *reply)
 {
 	struct queue_redis *queue = data;
-	if (reply->type != REDIS_REPLY_ARRAY || reply->elements < 2)
+	if (!reply || reply->type != REDIS_REPLY_ARRAY || reply->elements < 2)
 		return;
 	for (size_t i = 1; i < reply->elements; i++)
 		queue_redis_tell(queue, reply->element[i]);

@@ -45,7 +45,7 @@ static void queue_redis_answered(void *data, const redisReply *reply)
 {
 	struct queue_redis_wait wait = *(struct queue_redis_wait *)data;
 	free(data);
-	if (wait.answered)
+	if (reply && wait.answered)
 		wait.answered(wait.data, queue_redis_meant(reply));
 }
 
@@ -54,7 +54,7 @@ static void queue_redis_claimed(void *data, const redisReply *reply)
 	struct queue_redis_wait wait = *(struct queue_redis_wait *)data;
 	struct queue_claim claim = { 0 };
 	free(data);
-	if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 3 ||
+	if (!reply || reply->type != REDIS_REPLY_ARRAY || reply->elements != 3 ||
 		reply->element[0]->type != REDIS_REPLY_INTEGER) {
 		wait.claimed(wait.data, NULL);
 		return;
@@ -69,23 +69,24 @@ static void queue_redis_renewed(void *data, const redisReply *reply)
 {
 	struct queue_redis_wait wait = *(struct queue_redis_wait *)data;
 	free(data);
-	if (reply->type != REDIS_REPLY_ARRAY || reply->elements < 1)
-		return; /* the next renewal will tell */
+	if (!reply || reply->type != REDIS_REPLY_ARRAY || reply->elements < 1) {
+		wait.renewed(wait.data, NULL, 0); /* the next renewal will tell */
+		return;
+	}
 	if (reply->element[0]->integer == 0)
 		queue_redis_say_worker(wait.queue);
 	size_t count = reply->elements - 1;
 	_cleanup_free_ enum queue_answer *answers = calloc(count + 1, sizeof(*answers));
 	for (size_t i = 0; answers && i < count; i++)
 		answers[i] = queue_redis_meant(reply->element[i + 1]);
-	if (answers)
-		wait.renewed(wait.data, answers, count);
+	wait.renewed(wait.data, answers, answers ? count : 0);
 }
 
 static void queue_redis_reaped(void *data, const redisReply *reply)
 {
 	struct queue_redis_wait wait = *(struct queue_redis_wait *)data;
 	free(data);
-	for (size_t i = 0; reply->type == REDIS_REPLY_ARRAY && i < reply->elements; i++) {
+	for (size_t i = 0; reply && reply->type == REDIS_REPLY_ARRAY && i < reply->elements; i++) {
 		const redisReply *item = reply->element[i];
 		if (item->type == REDIS_REPLY_ARRAY && item->elements == 3 && wait.reaped)
 			wait.reaped(wait.data, queue_redis_text(item->element[0]),
@@ -191,6 +192,8 @@ static void queue_redis_rung(void *data, const redisReply *reply)
 {
 	struct queue_redis *queue = data;
 	const struct str cancel = STR("cancel ");
+	if (!reply)
+		return;
 	queue_redis_wait_for_bell(queue);
 	if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2) {
 		queue->worker.rung(queue->options.data, (struct str){ 0 }); /* in vain: better look */

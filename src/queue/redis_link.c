@@ -249,8 +249,11 @@ void redis_link_free(struct redis_link *link)
 		return;
 	redis_resolver_free(link->resolver);
 	redis_link_drop(link);
-	while ((call = list_first(&link->calls)))
+	while ((call = list_first(&link->calls))) {
+		if (call->answer)
+			call->answer(call->data, NULL);
 		redis_link_forget(call);
+	}
 	perch_timer_free(link->timer);
 	free(link);
 }

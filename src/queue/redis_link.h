@@ -40,7 +40,8 @@ struct redis_link_options {
 int redis_link_open(
 	const struct redis_link_options *options, struct redis_link **ret_link, perch_err *err);
 
-/* Pending calls are forgotten, with no answer. Not from a callback of the link's. NULL is fine. */
+/* Pending calls are forgotten, their answer is NULL. Not from a callback of the link's. NULL is
+ * fine. */
 void redis_link_free(struct redis_link *link);
 
 bool redis_link_is_ready(const struct redis_link *link);
@@ -49,7 +50,8 @@ bool redis_link_is_ready(const struct redis_link *link);
 size_t redis_link_pending(const struct redis_link *link);
 size_t redis_link_pending_bytes(const struct redis_link *link);
 
-/* The answer, which is valid during the call: an error too, if it is not one that passes. */
+/* The answer, which is valid during the call: an error too, if it is not one that passes. NULL =
+ * the link is freed, there will be none. */
 typedef void redis_answer_fn(void *data, const redisReply *reply);
 
 /* Calls one of our functions (perch.lua). Texts are copied. -ENOMEM, -E2BIG. */

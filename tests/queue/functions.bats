@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # The functions of the queue (src/queue/perch.lua), by redis-cli alone.
+# shellcheck disable=SC2154 # what redis.bash sets
 
 load redis
 
@@ -183,7 +184,7 @@ state_of() { ask HGET "$shard:job:$1" state; }
     put j1 a
     put j2 a
     claim w1
-    finish j1 1 done my-session
+    finish j1 1 'done' my-session
     [ "$(do_it claim w2 15000 | sed -n 2p)" = my-session ]
 }
 
