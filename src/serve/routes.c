@@ -5,6 +5,7 @@
 #include "serve/api.h"
 #include "serve/serve_catalog.h"
 #include "serve/cookies.h"
+#include "serve/mcp_endpoint.h"
 #include "serve/openai.h"
 
 #define GET HTTP_BIT(HTTP_GET)
@@ -37,6 +38,9 @@
 	X(TOKENS, GET, "/api/tokens", NEED_ADMIN, false, api_tokens)                         \
 	X(AUDIT, GET, "/api/audit", NEED_ADMIN, false, api_audit)                            \
 	X(HISTORY, GET, "/api/metrics/history", NEED_TOKEN, false, api_history)              \
+	X(MCP_POST, POST, "/mcp", NEED_TOKEN, false, mcp_post)                               \
+	X(MCP_LISTEN, GET, "/mcp", NEED_TOKEN, false, mcp_listen)                            \
+	X(MCP_DELETE, DELETE, "/mcp", NEED_TOKEN, false, mcp_delete)                         \
 	X(MODELS, GET, "/v1/models", NEED_TOKEN, true, openai_models)                        \
 	X(MODEL, GET, "/v1/models/{}", NEED_TOKEN, true, openai_model)                       \
 	X(CHAT, POST, "/v1/chat/completions", NEED_TOKEN, true, openai_chat)                 \

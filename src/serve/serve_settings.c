@@ -35,6 +35,8 @@ static const struct setting {
 		0 },
 	{ "drain", SETTING_DURATION, offsetof(struct settings, drain_seconds), 0, 0 },
 	{ "body_max", SETTING_NUMBER, offsetof(struct settings, body_max), 1024, 256 * 1024 * 1024 },
+	{ "mcp_sessions", SETTING_NUMBER, offsetof(struct settings, mcp_sessions), 1, 100000 },
+	{ "mcp_idle", SETTING_DURATION, offsetof(struct settings, mcp_idle_seconds), 0, 0 },
 	{ "durable", SETTING_FLAG, offsetof(struct settings, is_durable), 0, 0 },
 };
 
@@ -124,6 +126,8 @@ int serve_settings_read(struct settings *ret_settings, perch_err *err)
 		.keep_transcripts_seconds = SERVE_KEEP_TRANSCRIPTS_DAYS * 86400,
 		.drain_seconds = SERVE_DRAIN_SECONDS,
 		.body_max = 8 * 1024 * 1024,
+		.mcp_sessions = SERVE_MCP_SESSIONS,
+		.mcp_idle_seconds = SERVE_MCP_IDLE_SECONDS,
 	};
 	int r = config_read_own(serve_settings_read_section, &settings, err);
 	if (r < 0) {

@@ -13,6 +13,8 @@ enum {
 	SERVE_DRAIN_SECONDS = 30,
 	SERVE_KEEP_SECONDS = 3600,
 	SERVE_KEEP_TRANSCRIPTS_DAYS = 90,
+	SERVE_MCP_SESSIONS = 256,      /* of one token */
+	SERVE_MCP_IDLE_SECONDS = 3600, /* that a session is kept without use */
 };
 #define SERVE_KEEP_BYTES ((int64_t)64 * 1024 * 1024)
 #define SERVE_LISTEN "127.0.0.1:4747"
@@ -35,6 +37,8 @@ struct settings {
 	int64_t keep_transcripts_seconds;
 	int64_t drain_seconds;
 	int64_t body_max;
+	int64_t mcp_sessions;
+	int64_t mcp_idle_seconds;
 	bool is_durable;
 };
 

@@ -55,6 +55,9 @@ size_t http_request_get(
 /* Whether a list, in however many fields, has this word. */
 bool http_request_has(const struct http_request *request, const char *name, const char *word);
 
+/* Whether Accept, which it has, allows this type: as it is, or by a star. */
+bool http_request_accepts(const struct http_request *request, const char *type);
+
 /* ---- for http_connection.c -------------------------------------------------- */
 
 /* Reads a request line: method, version and target, path and query of *request; host only
