@@ -39,7 +39,7 @@ static void jobs_write_result(struct record *record, const perch_job_end *end)
 }
 
 /* Frees what is not needed behind the end. */
-static void jobs_settle(struct record *record, enum queue_state state)
+void jobs_settle(struct record *record, enum queue_state state)
 {
 	struct serve *serve = record->serve;
 	struct record_ask *ask;
@@ -54,8 +54,8 @@ static void jobs_settle(struct record *record, enum queue_state state)
 	buf_free(&record->text);
 	record->request = (struct str){ 0 };
 	free(steal(&record->request_text));
-	record->is_unsaved = true;
-	if (record_save(record, jobs_saved, record) < 0)
+	record->is_unsaved = !serve->options.queue; /* else it was the queue that told */
+	if (record->is_unsaved && record_save(record, jobs_saved, record) < 0)
 		serve_warn(serve, "the end of a job is not written: there is no memory for it");
 	metrics_job(&serve->metrics, record->kind, state,
 		(uint64_t)(record->ended_ms - record->created_ms) * NSEC_PER_MSEC);
@@ -223,9 +223,8 @@ void jobs_begin(struct record *record)
 
 /* ---- behind a death ----------------------------------------------------------------------- */
 
-static int jobs_load(void *data, const struct queue_job *job)
+int jobs_load(struct serve *serve, const struct queue_job *job)
 {
-	struct serve *serve = data;
 	unsigned kind = 0;
 	while (kind < METRICS_KINDS && !str_is(job->kind, metrics_kinds[kind]))
 		kind++;
@@ -248,16 +247,22 @@ static int jobs_load(void *data, const struct queue_job *job)
 	int r = record_set(record, &record->session, job->session);
 	if (r == 0)
 		r = record_set(record, &record->key, job->key);
-	record->request_text = queue_is_over(job->state) ? NULL : str_dup(job->request);
-	record->request = (struct str){ record->request_text, job->request.len };
+	bool is_to_run = !queue_is_over(job->state) && !serve->options.queue;
+	record->request_text = is_to_run ? str_dup(job->request) : NULL;
+	record->request = (struct str){ record->request_text, is_to_run ? job->request.len : 0 };
 	if (job->result.len)
 		r = buf_append(&record->result, job->result.data, job->result.len) < 0 ? -ENOMEM : r;
-	if (r < 0 || (!record->request_text && !queue_is_over(job->state))) {
+	if (r < 0 || (!record->request_text && is_to_run)) {
 		record_free(record);
 		return -ENOMEM;
 	}
 	records_add(&serve->records, record);
 	return 0;
+}
+
+static int jobs_load_one(void *data, const struct queue_job *job)
+{
+	return jobs_load(data, job);
 }
 
 static int jobs_load_event(void *data, const struct queue_event *event)
@@ -271,7 +276,7 @@ static int jobs_load_event(void *data, const struct queue_event *event)
 
 struct queue_loader jobs_loader(struct serve *serve)
 {
-	return (struct queue_loader){ .job = jobs_load, .event = jobs_load_event, .data = serve };
+	return (struct queue_loader){ .job = jobs_load_one, .event = jobs_load_event, .data = serve };
 }
 
 /* How often an agent may be tried again, because its profile says that this does no harm. */

@@ -146,7 +146,8 @@ void serve_stop(struct serve *serve)
 
 static bool serve_has_ended(const struct serve *serve)
 {
-	return serve->is_draining && !serve->records.running && !mcp_endpoint_calls(serve) &&
+	bool runs_here = serve->records.running && !serve->options.queue;
+	return serve->is_draining && !runs_here && !mcp_endpoint_calls(serve) &&
 		!serve->queue->table->unwritten(serve->queue);
 }
 
@@ -163,13 +164,13 @@ static void serve_settle(struct serve *serve)
 int serve_run(struct serve *serve)
 {
 	int r = 0;
-	while (r >= 0 && !serve_has_ended(serve)) {
+	while (r >= 0 && !serve_has_ended(serve) && !serve->queue_is_refused) {
 		serve_settle(serve);
 		if (!serve_has_ended(serve))
 			r = perch_host_wait(serve->host, -1);
 	}
 	serve_settle(serve);
-	return r < 0 ? r : 0;
+	return serve->queue_is_refused ? -EPERM : r < 0 ? r : 0;
 }
 
 /* ---- life ------------------------------------------------------------------------------- */
@@ -251,7 +252,9 @@ static int serve_open_stores(struct serve *serve, perch_err *err)
 		.warn = serve_queue_warns,
 		.data = serve };
 	const struct queue_loader loader = jobs_loader(serve);
-	r = queue_open_sqlite(serve->host, &options, &loader, &serve->queue, err);
+	r = serve->options.queue
+		? jobs_remote_open(serve, err)
+		: queue_open_sqlite(serve->host, &options, &loader, &serve->queue, err);
 	if (r < 0)
 		return r;
 	tree_remove(left); /* of a process that was killed */
@@ -317,7 +320,8 @@ static int serve_open(struct serve *serve, perch_err *err)
 		r = listeners_open(serve, err);
 	if (r < 0)
 		return r;
-	jobs_recover(serve);
+	if (!serve->options.queue) /* workers see to their own dead */
+		jobs_recover(serve);
 	perch_timer_set(serve->tick, SERVE_TICK_MS * NSEC_PER_MSEC);
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "cli/cli.h"
+#include "cli/queue/queue_option.h"
 #include "cli/ui/signals.h"
 #include "data/json.h"
 #include "proc/host.h"
@@ -16,6 +17,8 @@
 #include "serve/serve_settings.h"
 
 struct serve_words {
+	struct queue_words queue;
+	struct queue_place place;
 	const char *config;
 	const char *drain;
 	const char *mcp_prefix;
@@ -188,6 +191,13 @@ static int serve_command_read(struct serve_words *words, struct serve_options *o
 	options->sockets = words->is_check ? 0 : serve_command_sockets();
 	int r = cli_set_config(words->config);
 	if (r == 0)
+		r = queue_option_read(&words->queue, &words->place);
+	if (r == 0 && words->place.is_given) {
+		options->queue = &words->place.url;
+		options->queue_password = queue_option_password(&words->place);
+		options->queue_key = queue_option_key(&words->place);
+	}
+	if (r == 0)
 		r = serve_command_agents(&words->agents);
 	options->agents = words->agents.items;
 	return r;
@@ -207,6 +217,9 @@ static int serve_command_run(struct cli *cli, int argc, char **argv)
 		{ "config", 0, OPTION_TEXT, &words.config },
 		{ "agent", 0, OPTION_LIST, &words.agents },
 		{ "drain", 0, OPTION_TEXT, &words.drain },
+		{ "queue", 0, OPTION_TEXT, &words.queue.url },
+		{ "password-file", 0, OPTION_TEXT, &words.queue.password_file },
+		{ "key-file", 0, OPTION_TEXT, &words.queue.key_file },
 		{ "durable", 0, OPTION_FLAG, &options.is_durable },
 		{ "no-store", 0, OPTION_FLAG, &options.no_store },
 		{ "mcp-prefix", 0, OPTION_TEXT, &words.mcp_prefix },
@@ -227,6 +240,7 @@ static int serve_command_run(struct cli *cli, int argc, char **argv)
 	for (size_t i = 0; i < words.agents.count; i++)
 		free((char *)words.agents.items[i]);
 	free(words.agents.items);
+	queue_option_free(&words.place);
 	return r;
 }
 
