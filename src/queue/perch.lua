@@ -477,6 +477,13 @@ function calls.status(shard)
 	return found
 end
 
+-- → how many wait, run, are dead, were refused, and how many workers there are
+function calls.counts(shard)
+	local counts = call('HMGET', shard .. ':meta', 'waiting', 'running', 'fenced')
+	return { tonumber(counts[1] or 0), tonumber(counts[2] or 0), call('LLEN', shard .. ':dead'),
+		tonumber(counts[3] or 0), call('SCARD', shard .. ':workers') }
+end
+
 -- → the members of each
 function calls.workers(shard)
 	local found = {}
@@ -570,5 +577,5 @@ end
 
 -- What must go on where memory is full, or nothing would ever become free.
 register('allow-oom', { 'begin', 'renew', 'finish', 'reap', 'cancel', 'leave', 'release', 'drop' })
-register('no-writes', { 'get', 'page', 'status', 'workers', 'jobs' })
+register('no-writes', { 'get', 'page', 'status', 'counts', 'workers', 'jobs' })
 register(nil, { 'open', 'enqueue', 'register', 'claim', 'publish', 'retry' })

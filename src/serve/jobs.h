@@ -58,8 +58,10 @@ int jobs_remote_open(struct serve *serve, perch_err *err);
 
 /* What the job needs of a worker. Fails as reading the profile does, and with -ENOMEM. */
 int jobs_remote_prepare(struct record *record, struct str label);
-int jobs_remote_put(
-	struct record *record, struct queue_job *job, queue_done_fn *done, void *data);
+/* Asks how many jobs and workers there are, for the metrics. */
+void jobs_remote_count(struct serve *serve);
+
+int jobs_remote_put(struct record *record, struct queue_job *job, queue_done_fn *done, void *data);
 
 /* For a timer: begins the jobs whose turn it is. */
 void jobs_due(perch_timer *timer, void *data);

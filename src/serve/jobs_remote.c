@@ -38,8 +38,7 @@ int jobs_remote_prepare(struct record *record, struct str label)
 	return need ? record_set(record, &record->need, str_from(need)) : -ENOMEM;
 }
 
-int jobs_remote_put(
-	struct record *record, struct queue_job *job, queue_done_fn *done, void *data)
+int jobs_remote_put(struct record *record, struct queue_job *job, queue_done_fn *done, void *data)
 {
 	struct serve *serve = record->serve;
 	char mac[SHA256_HEX_SIZE];
@@ -148,7 +147,8 @@ static void jobs_remote_over(
 	jobs_remote_event(serve, last);
 }
 
-/* ---- the queue -------------------------------------------------------------------------------- */
+/* ---- the queue --------------------------------------------------------------------------------
+ */
 
 static void jobs_remote_ready(void *data)
 {
@@ -167,6 +167,26 @@ static void jobs_remote_lost(void *data, bool is_final, const char *text)
 	serve->queue_is_away = true;
 	serve->queue_was_away = true;
 	serve->queue_is_refused = serve->queue_is_refused || is_final;
+}
+
+static void jobs_remote_counted(void *data, const redisReply *reply)
+{
+	struct serve *serve = data;
+	uint64_t *places[] = { &serve->shared.waiting, &serve->shared.running, &serve->shared.dead,
+		&serve->shared.fenced, &serve->shared.workers };
+	serve->is_counting = false;
+	if (!reply || reply->type != REDIS_REPLY_ARRAY || reply->elements != COUNT(places))
+		return;
+	serve->shared.is_shared = true;
+	for (size_t i = 0; i < COUNT(places); i++)
+		*places[i] = (uint64_t)reply->element[i]->integer;
+}
+
+void jobs_remote_count(struct serve *serve)
+{
+	if (!serve->is_counting && !serve->queue_is_away)
+		serve->is_counting =
+			queue_redis_call(serve->queue, "counts", NULL, 0, jobs_remote_counted, serve) == 0;
 }
 
 int jobs_remote_open(struct serve *serve, perch_err *err)

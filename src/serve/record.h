@@ -51,7 +51,7 @@ struct record {
 	enum queue_state state;
 	struct str name, owner, session, key;
 	struct str need;    /* of a worker, where workers run it */
-	uint64_t revision; /* of the queue's knowledge of it */
+	uint64_t revision;  /* of the queue's knowledge of it */
 	struct str request; /* JSON; freed with the job's end */
 	char *request_text;
 	char *fingerprint; /* of a request of OpenAI's clients; NULL = it is none */

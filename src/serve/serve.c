@@ -57,6 +57,7 @@ bool serve_trusts(const struct serve *serve, const struct address *address)
 void serve_now(const struct serve *serve, struct metrics_now *ret_now)
 {
 	*ret_now = (struct metrics_now){
+		.queue = serve->shared,
 		.time = (int64_t)time(NULL),
 		.waiting = serve->records.waiting,
 		.running = serve->records.running + mcp_endpoint_calls(serve),
@@ -110,6 +111,8 @@ static void serve_tick(perch_timer *timer, void *data)
 	perch_timer_set(timer, SERVE_TICK_MS * NSEC_PER_MSEC);
 	serve_tokens_look(serve);
 	serve_resume(serve);
+	if (serve->options.queue)
+		jobs_remote_count(serve);
 	guests_sweep(serve);
 	serve_trim_transcripts(serve, now_ns);
 	if (serve->records.bytes > (size_t)serve->settings.keep_bytes)

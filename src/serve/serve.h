@@ -25,7 +25,7 @@ struct serve_options {
 	const struct redis_url *queue; /* workers run the jobs; NULL = they run here */
 	const char *queue_password;
 	const struct buf *queue_key; /* by which workers know us; NULL = none */
-	int sockets; /* that were handed over, from descriptor 3 on */
+	int sockets;                 /* that were handed over, from descriptor 3 on */
 	/* A line for people; `is_warning` or a mere word. */
 	void (*say)(void *data, bool is_warning, const char *text);
 	void (*note)(void *data, struct str job); /* a job has ended: JSON */
