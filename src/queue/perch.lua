@@ -40,6 +40,19 @@ local function now_ms()
 	return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 end
 
+-- A number that was never given before, not even by a Redis whose disk has lost its last second: it is
+-- the time in microseconds, or one more than the last.
+local function next_number(shard, name)
+	local time = call('TIME')
+	local number = tonumber(time[1]) * 1000000 + tonumber(time[2])
+	local last = tonumber(call('GET', shard .. name) or 0)
+	if number <= last then
+		number = last + 1
+	end
+	call('SET', shard .. name, string.format('%.0f', number))
+	return number
+end
+
 local function tell(shard, ...)
 	call('PUBLISH', shard .. ':news', table.concat({ ... }, ' '))
 end
@@ -124,7 +137,7 @@ end
 -- ---- events and ends -------------------------------------------------------------------
 
 local function add_event(shard, id, text)
-	local number = call('INCR', shard .. ':number')
+	local number = string.format('%.0f', next_number(shard, ':number'))
 	call('XADD', shard .. ':events:' .. id, 'MAXLEN', '~', EVENTS_MAX, number .. '-0', 'e', text)
 	return number
 end
@@ -292,9 +305,9 @@ function calls.claim(shard, args)
 			settle_need(shard, need)
 			local job = job_read(shard, id, 'state', 'lane')
 			if job.state == 'waiting' then
-				local now, fence = now_ms(), call('INCR', shard .. ':fence')
+				local now, fence = now_ms(), next_number(shard, ':fence')
 				call('HINCRBY', job_key(shard, id), 'claims', 1)
-				local rev = job_become(shard, job, 'running', 'worker', worker, 'fence', fence,
+				local rev = job_become(shard, job, 'running', 'worker', worker, 'fence', string.format('%.0f', fence),
 					'began', 0, 'published', 0, 'started', now)
 				call('ZADD', shard .. ':leases', now + lease, id)
 				tell(shard, 'state', id, rev, 'running', now)
@@ -383,6 +396,9 @@ end
 local function again(shard, job)
 	call('ZREM', shard .. ':leases', job.id)
 	call('HDEL', job_key(shard, job.id), 'worker', 'fence')
+	if job.worker then -- why it runs twice, for who looks into it
+		call('HSET', job_key(shard, job.id), 'lost', (job.lost or '') .. job.worker .. ' ')
+	end
 	tell(shard, 'state', job.id, job_become(shard, job, 'waiting', 'started', 0), 'waiting', 0)
 	make_ready(shard, job.id, job.need, true)
 	return 'waiting'
@@ -402,7 +418,7 @@ end
 
 local function bury(shard, id, seconds)
 	local job = job_read(shard, id, 'state', 'need', 'lane', 'kind', 'key', 'tries', 'retry', 'claims',
-		'began', 'cancel', 'worker')
+		'began', 'cancel', 'worker', 'lost')
 	if job.state ~= 'running' then
 		call('ZREM', shard .. ':leases', id)
 		return { id, 'none', '' }

@@ -50,7 +50,7 @@ static int redis_url_number(
 static int redis_url_unix(struct str path, struct redis_url *url, perch_err *err)
 {
 	if (!path.len)
-		return err_set(err, -EINVAL, "unix: needs the path of a socket behind it");
+		return err_set(err, -EINVAL, "the queue's unix: needs the path of a socket behind it");
 	return redis_url_copy(path, "path", url->path, sizeof(url->path), err);
 }
 

@@ -209,10 +209,11 @@ int jobs_remote_open(struct serve *serve, perch_err *err)
 		.lost = jobs_remote_lost,
 		.data = serve,
 	};
-	if (!redis_url_is_local(serve->options.queue) && !serve->options.queue_key)
+	serve->queue_is_away = true;
+	int r = queue_open_redis(serve->host, &options, &serve->queue, err);
+	if (r == 0 && !redis_url_is_local(serve->options.queue) && !serve->options.queue_key)
 		return err_set(err, -EPERM,
 			"a queue on another machine needs --key-file: workers there will not run what is not "
 			"signed");
-	serve->queue_is_away = true;
-	return queue_open_redis(serve->host, &options, &serve->queue, err);
+	return r;
 }

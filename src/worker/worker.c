@@ -29,7 +29,7 @@ void worker_say(struct worker *worker, bool is_warning, const char *format, ...)
 		worker->options.say(worker->options.data, is_warning, text);
 }
 
-static uint64_t worker_lease_ns(const struct worker *worker)
+uint64_t worker_lease_ns(const struct worker *worker)
 {
 	int64_t seconds = worker->options.lease_seconds;
 	return (uint64_t)(seconds ? seconds : QUEUE_LEASE_SECONDS) * NSEC_PER_SEC;
@@ -314,11 +314,12 @@ static int worker_open_queue(struct worker *worker, perch_err *err)
 		.lost = worker_lost,
 		.data = worker,
 	};
-	if (!redis_url_is_local(&worker->options.url) && !worker->options.key)
+	int r = queue_open_redis(worker->host, &options, &worker->queue, err);
+	if (r == 0 && !redis_url_is_local(&worker->options.url) && !worker->options.key)
 		return err_set(err, -EPERM,
 			"a queue on another machine needs --key-file: whoever writes to it would start jobs "
 			"here");
-	return queue_open_redis(worker->host, &options, &worker->queue, err);
+	return r;
 }
 
 DEFINE_POINTER_CLEANUP(worker_cleanup, struct worker, worker_free)

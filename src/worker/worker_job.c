@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/macros.h"
 #include "queue/job_request.h"
 #include "queue/mac.h"
@@ -100,6 +101,15 @@ static void worker_job_begin(struct worker_job *job)
 			err.text[0] ? err.text : perch_strerror(r));
 }
 
+static void worker_job_ask(struct worker_job *job);
+
+/* The answer is old: this process was stopped, or had no processor, and the lease may have ended
+ * since. */
+static bool worker_job_is_stale(const struct worker_job *job)
+{
+	return clock_now_ns() - job->asked_ns > worker_lease_ns(job->worker) / 2;
+}
+
 static void worker_job_may_begin(void *data, enum queue_answer answer)
 {
 	struct worker_job *job = data;
@@ -110,8 +120,22 @@ static void worker_job_may_begin(void *data, enum queue_answer answer)
 		worker_look(worker);
 	} else if (answer == QUEUE_CANCEL || job->is_cancelled) {
 		worker_job_fail(job, QUEUE_CANCELLED, "cancelled", "it was cancelled before it began");
+	} else if (worker_job_is_stale(job)) {
+		worker_job_ask(job);
 	} else {
 		worker_job_begin(job);
+	}
+}
+
+static void worker_job_ask(struct worker_job *job)
+{
+	const struct queue_lease lease = { job->job.id, job->fence };
+	struct queue *queue = job->worker->queue;
+	job->is_asking = true;
+	job->asked_ns = clock_now_ns();
+	if (queue->table->begin(queue, &lease, worker_job_may_begin, job) < 0) {
+		queue->table->release(queue, &lease);
+		worker_job_free(job);
 	}
 }
 
@@ -175,9 +199,5 @@ void worker_job_take(struct worker *worker, const struct queue_claim *claim)
 		worker_job_fail(job, QUEUE_FAILED, "refused", refusal);
 		return;
 	}
-	job->is_asking = true;
-	if (worker->queue->table->begin(worker->queue, &lease, worker_job_may_begin, job) < 0) {
-		worker->queue->table->release(worker->queue, &lease);
-		worker_job_free(job);
-	}
+	worker_job_ask(job);
 }

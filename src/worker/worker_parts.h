@@ -65,9 +65,13 @@ struct worker_job {
 	bool is_full;      /* the queue had no memory for its events: again with the next tick */
 	bool is_finishing; /* its end is on its way */
 	bool is_asking;    /* whether it may begin */
+	uint64_t asked_ns; /* when it has asked */
 };
 
 void worker_say(struct worker *worker, bool is_warning, const char *format, ...) PERCH_PRINTF(3, 4);
+
+/* How long the queue waits for it. */
+uint64_t worker_lease_ns(const struct worker *worker);
 
 /* Claims what there is room for. */
 void worker_look(struct worker *worker);

@@ -21,7 +21,7 @@ def free_port():
 
 class Redis:
     def __init__(self, *words):
-        self.words = words
+        self.words = words  # everysec may lose what it has answered, if the disk is slow
         self.dir = f"{WORK}/redis"
         os.makedirs(self.dir, exist_ok=True)
         self.port = free_port()
@@ -34,7 +34,7 @@ class Redis:
         self.log = open(f"{self.dir}/log", "ab")
         self.process = subprocess.Popen(
             ["redis-server", "--bind", "127.0.0.1", "--port", str(self.port), "--dir", self.dir,
-             "--appendonly", "yes", "--appendfsync", "everysec", "--save", "", "--unixsocket",
+             "--appendonly", "yes", "--appendfsync", "always", "--save", "", "--unixsocket",
              f"{self.dir}/socket", *self.words, *words], stdout=self.log, stderr=self.log)
         until(self.is_there, "redis-server answers")
 

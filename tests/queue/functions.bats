@@ -20,11 +20,12 @@ put() {
         request "{\"of\":\"$1\"}"
 }
 
-# claim WORKER [LEASE]: "ID FENCE", or nothing.
+# claim WORKER [LEASE]: the id of a job, or nothing.
 claim() {
-    do_it claim "$1" "${2:-15000}" |
-        awk 'NR == 1 { fence = $0 } found { print $0, fence; exit } $0 == "id" { found = 1 }'
+    do_it claim "$1" "${2:-15000}" | awk 'found { print; exit } $0 == "id" { found = 1 }'
 }
+
+fence_of() { ask HGET "$shard:job:$1" fence; }
 
 finish() { do_it finish "$1" "$2" "${3:-done}" 3600 '{"success":true}' '{"event":"end"}' "${4:-}"; }
 
@@ -32,15 +33,15 @@ state_of() { ask HGET "$shard:job:$1" state; }
 
 @test "jobs of one session run one at a time in the order they were accepted" {
     for i in 1 2 3; do put "j$i" one; done
-    [ "$(claim w1)" = "j1 1" ]
+    [ "$(claim w1)" = j1 ]
     [ -z "$(claim w2)" ]
     put other two
-    [ "$(claim w2)" = "other 2" ]
-    finish j1 1
-    [ "$(claim w2)" = "j2 3" ]
+    [ "$(claim w2)" = other ]
+    finish j1 "$(fence_of j1)"
+    [ "$(claim w2)" = j2 ]
     [ -z "$(claim w1)" ]
-    finish j2 3 failed
-    [ "$(claim w1)" = "j3 4" ]
+    finish j2 "$(fence_of j2)" failed
+    [ "$(claim w1)" = j3 ]
 }
 
 @test "a job is claimed where it can run: its hash, its label, the oldest first" {
@@ -49,11 +50,11 @@ state_of() { ask HGET "$shard:job:$1" state; }
     put j3 c 'tool:upper#dd'
     put j4 d 'agent:bot#bb@gpu'
     [ -z "$(claim w2)" ]
-    [ "$(claim w1)" = "j1 1" ] # any hash will do
-    [ "$(claim w1)" = "j2 2" ]
+    [ "$(claim w1)" = j1 ] # any hash will do
+    [ "$(claim w1)" = j2 ]
     [ -z "$(claim w1)" ]
     do_it register w2 1 host there 'agent:bot#bb' 'agent:bot#bb@gpu'
-    [ "$(claim w2)" = "j4 3" ]
+    [ "$(claim w2)" = j4 ]
     do_it status | grep -A2 -x 'tool:upper#dd' | tail -1 | grep -qx 0
 }
 
@@ -71,20 +72,38 @@ state_of() { ask HGET "$shard:job:$1" state; }
 
 @test "the fence: who was stopped past its lease adds no event, renews and ends nothing" {
     put j1 a agent:bot#bb 1
-    [ "$(claim w1 1)" = "j1 1" ]
-    [ "$(do_it begin j1 1 1)" = ok ]
-    [ "$(do_it publish j1 1 1 first)" = ok ]
-    wait_until grep -q waiting < <(do_it reap 100 600000 3600)
-    [ "$(claim w2)" = "j1 2" ]
-    [ "$(do_it publish j1 1 2 late)" = fenced ]
-    [ "$(do_it begin j1 1 15000)" = fenced ]
-    [ "$(do_it renew w1 15000 1 '' j1 1 | tail -1)" = fenced ]
-    [ "$(finish j1 1)" = fenced ]
-    [ "$(do_it begin j1 2 15000)" = ok ]
-    [ "$(finish j1 2)" = ok ]
-    [ "$(finish j1 1)" = fenced ]
+    [ "$(claim w1 1)" = j1 ]
+    old=$(fence_of j1)
+    [ "$(do_it begin j1 "$old" 1)" = ok ]
+    [ "$(do_it publish j1 "$old" 1 first)" = ok ]
+    is_reaped() { do_it reap 100 600000 3600 | grep -q waiting; }
+    wait_until is_reaped
+    [ "$(claim w2)" = j1 ]
+    new=$(fence_of j1)
+    [ "$new" -gt "$old" ]
+    [ "$(do_it publish j1 "$old" 2 late)" = fenced ]
+    [ "$(do_it begin j1 "$old" 15000)" = fenced ]
+    [ "$(do_it renew w1 15000 1 '' j1 "$old" | tail -1)" = fenced ]
+    [ "$(finish j1 "$old")" = fenced ]
+    [ "$(do_it begin j1 "$new" 15000)" = ok ]
+    [ "$(finish j1 "$new")" = ok ]
+    [ "$(finish j1 "$old")" = fenced ]
     run ask XRANGE "$shard:events:j1" - +
     [[ $output = *first* && $output != *late* ]]
+}
+
+@test "fences and numbers are new even where Redis has lost its last second" {
+    put j1 a
+    claim w1
+    before=$(fence_of j1)
+    ask DEL "$shard:fence" "$shard:number"
+    put j2 b
+    claim w1
+    [ "$(fence_of j2)" -gt "$before" ]
+    ask SET "$shard:fence" 9000000000000000
+    put j3 c
+    claim w1
+    [ "$(fence_of j3)" = 9000000000000001 ]
 }
 
 @test "what was sent twice happens once: a job, an event, an end" {
@@ -92,14 +111,14 @@ state_of() { ask HGET "$shard:job:$1" state; }
     put j1 a
     [ "$(ask LLEN "$shard:lane:a")" = 1 ]
     claim w1
-    do_it begin j1 1 15000
-    do_it begin j1 1 15000
+    do_it begin j1 "$(fence_of j1)" 15000
+    do_it begin j1 "$(fence_of j1)" 15000
     [ "$(ask HGET "$shard:job:j1" tries)" = 1 ]
-    do_it publish j1 1 1 one two
-    do_it publish j1 1 1 one two
-    do_it publish j1 1 2 two three
-    [ "$(finish j1 1)" = ok ]
-    [ "$(finish j1 1)" = ok ]
+    do_it publish j1 "$(fence_of j1)" 1 one two
+    do_it publish j1 "$(fence_of j1)" 1 one two
+    do_it publish j1 "$(fence_of j1)" 2 two three
+    [ "$(finish j1 "$(fence_of j1)")" = ok ]
+    [ "$(finish j1 "$(fence_of j1)")" = ok ]
     [ "$(ask XRANGE "$shard:events:j1" - + | grep -c -e one -e two -e three)" = 3 ]
     [ "$(ask XLEN "$shard:events:j1")" = 4 ]
 }
@@ -116,8 +135,8 @@ state_of() { ask HGET "$shard:job:$1" state; }
     put j2 b
     put j3 c agent:bot#bb 1
     for _ in 1 2 3; do claim w1 1; done
-    do_it begin j2 2 1
-    do_it begin j3 3 1
+    do_it begin j2 "$(fence_of j2)" 1
+    do_it begin j3 "$(fence_of j3)" 1
     all_are_reaped() {
         do_it reap 100 600000 3600
         [ "$(state_of j1) $(state_of j2) $(state_of j3)" = "waiting interrupted waiting" ]
@@ -159,11 +178,11 @@ state_of() { ask HGET "$shard:job:$1" state; }
     [ "$(state_of j2)" = cancelled ]
     [ "$(do_it cancel j1 3600)" = ok ]
     [ "$(ask LPOP "$shard:bell:w1")" = "cancel j1" ]
-    [ "$(do_it renew w1 15000 1 '' j1 1 | tail -1)" = cancel ]
-    [ "$(finish j1 1 cancelled)" = ok ]
+    [ "$(do_it renew w1 15000 1 '' j1 "$(fence_of j1)" | tail -1)" = cancel ]
+    [ "$(finish j1 "$(fence_of j1)" cancelled)" = ok ]
     [ "$(do_it cancel j1 3600)" = over ]
     [ "$(do_it cancel nothing 3600)" = none ]
-    [ "$(claim w1)" = "j3 2" ]
+    [ "$(claim w1)" = j3 ]
     put j4 b
     [ "$(do_it cancel j4 3600)" = ok ]
     [ -z "$(claim w1)" ]
@@ -177,14 +196,14 @@ state_of() { ask HGET "$shard:job:$1" state; }
     [[ $(do_it reap 100 0 3600) = *failed* ]]
     [ "$(state_of j1)" = failed ]
     ask XRANGE "$shard:events:j1" - + | grep -q '"code":"nobody"'
-    [ "$(claim w1)" = "j2 1" ]
+    [ "$(claim w1)" = j2 ]
 }
 
 @test "the agent's id of a session travels with it" {
     put j1 a
     put j2 a
     claim w1
-    finish j1 1 'done' my-session
+    finish j1 "$(fence_of j1)" 'done' my-session
     [ "$(do_it claim w2 15000 | sed -n 2p)" = my-session ]
 }
 
@@ -201,12 +220,12 @@ state_of() { ask HGET "$shard:job:$1" state; }
     run put j3 c
     [ "$status" -ne 0 ]
     [[ $output = *OOM* ]]
-    run do_it publish j1 1 1 text
+    run do_it publish j1 "$(fence_of j1)" 1 text
     [[ $output = *OOM* ]]
-    [ "$(do_it renew w1 15000 1 '' j1 1 | tail -1)" = ok ]
-    [ "$(finish j1 1)" = ok ]
+    [ "$(do_it renew w1 15000 1 '' j1 "$(fence_of j1)" | tail -1)" = ok ]
+    [ "$(finish j1 "$(fence_of j1)")" = ok ]
     ask CONFIG SET maxmemory 0
-    [ "$(claim w1)" = "j2 2" ]
+    [ "$(claim w1)" = j2 ]
 }
 
 @test "what has ended is forgotten, and every key has a time or an owner" {
@@ -214,8 +233,8 @@ state_of() { ask HGET "$shard:job:$1" state; }
     put j2 b agent:bot#bb 0 k
     claim w1
     claim w1
-    finish j1 1
-    finish j2 2
+    finish j1 "$(fence_of j1)"
+    finish j2 "$(fence_of j2)"
     [ "$(ask TTL "$shard:job:j1")" -gt 3500 ]
     [ "$(ask TTL "$shard:job:j2")" -gt 80000 ]
     [ "$(ask TTL "$shard:events:j2")" -le 3600 ]
@@ -248,7 +267,7 @@ $(tail -n +2 "$PERCH_SOURCE/src/queue/perch.lua")"
     sha=$(ask SCRIPT LOAD "$text")
     [ "$(ask EVALSHA "$sha" 1 "$shard" open | tr '\n' ' ')" = "1 1 " ]
     ask EVALSHA "$sha" 1 "$shard" enqueue j9 a 'agent:bot#bb' 0 100 '' kind turn
-    [ "$(claim w1)" = "j9 1" ]
+    [ "$(claim w1)" = j9 ]
 }
 
 @test "jobs, workers and pages list what there is" {

@@ -259,6 +259,8 @@ const struct command command_serve = {
 			"  --config DIR        configuration in DIR/perch instead of ~/.config/perch\n"
 			"  --agent FILE        offer this agent, too; may be given again\n"
 			"  --drain SECS        how long running jobs may take behind SIGTERM (30)\n"
+			"  --queue URL         workers run the jobs: perch help worker, also for\n"
+			"                      --password-file and --key-file\n"
 			"  --durable           a job is accepted when it is on disk\n"
 			"  --no-store          keep neither sessions nor transcripts\n"
 			"  --anonymous NAME    requests without a token, from this machine, are NAME's\n"
