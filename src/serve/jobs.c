@@ -179,7 +179,8 @@ static void jobs_written(void *data, int error)
 		return;
 	}
 	record->is_written = true;
-	bool begins = record->state == QUEUE_RUNNING;
+	/* A worker may have begun it before we hear that it is written. */
+	bool begins = record->state == QUEUE_RUNNING && !record->serve->options.queue;
 	if (begins)
 		jobs_begin(record);
 	jobs_tell_accepted(record, 0);

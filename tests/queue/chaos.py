@@ -221,9 +221,11 @@ class Chaos:
 
     def check_ran(self, jobs):
         begins, order = collections.Counter(), collections.defaultdict(list)
+        lines = collections.defaultdict(list)
         with open(f"{WORK}/ran", encoding="utf-8") as file:
             for line in file:
-                session, message = line.split()
+                session, message, who = line.split()
+                lines[session, message].append(who)
                 if begins[session, message] == 0:
                     order[session].append(int(message))
                 begins[session, message] += 1
@@ -234,7 +236,9 @@ class Chaos:
             for i, number in enumerate(numbers):
                 state, tries, lost, _ = jobs[number]
                 ran = begins[f"s{session}", str(i)]
-                assert ran <= int(tries), (number, ran, jobs[number])
+                assert ran <= int(tries), (number, lines[f"s{session}", str(i)], jobs[number],
+                                           self.redis.ask("HGETALL", f"{SHARD}:job:{number}"),
+                                           self.redis.ask("ZCARD", f"{SHARD}:jobs"), self.troubled)
                 if ran == 0:  # killed between the mark and the process: it never ends as done
                     assert state in ("interrupted", "dead"), (number, jobs[number])
                     unbegun += 1
@@ -297,7 +301,7 @@ def play(seed, jobs):
     print(f"chaos of workers, seed {seed}: CHAOS_SEED={seed} CHAOS_JOBS={jobs} plays it again", flush=True)
     for name in ("ran",):
         open(f"{WORK}/{name}", "w", encoding="utf-8").close()
-    script = ('echo "$AGENT_SESSION_NAME $AGENT_MESSAGE" >>"$WORK/ran"\n'
+    script = ('echo "$AGENT_SESSION_NAME $AGENT_MESSAGE $PPID" >>"$WORK/ran"\n'
               'echo "AGENT_PARTIAL:\\"$PPID \\""\necho "done"\n')
     expose("[serve]\nqueue = 1000000\nkeep = \"24h\"\n")
     agent("once", script)
