@@ -17,6 +17,7 @@ from fleet import *
 LONG = os.environ.get("CHAOS") == "long"
 SEED = int(os.environ.get("CHAOS_SEED", random.randrange(1 << 30)))
 JOBS = int(os.environ.get("CHAOS_JOBS", 100000 if LONG else 3000))
+REPORT = os.environ.get("CHAOS_REPORT")
 CLIENTS, SESSIONS, LEASE = 8, 64, 2
 PAUSE = 0.02 if LONG else 0.1  # so that there is time for faults
 FAULTS = ("kill_worker", "kill_worker", "stop_worker", "kill_gateway", "kill_redis", "partition")
@@ -79,6 +80,9 @@ class Chaos:
         line = f"{time.monotonic() - self.begun:7.2f} s  {text}"
         self.report.append(line)
         print(line, flush=True)
+        if REPORT:
+            with open(REPORT, "a", encoding="utf-8") as file:
+                file.write(line + "\n")
 
     def worker(self, i):
         url = self.redis.url if i else f"redis://127.0.0.1:{self.wall.server_address[1]}"
@@ -298,15 +302,14 @@ class Chaos:
 
 
 def play(seed, jobs):
-    print(f"chaos of workers, seed {seed}: CHAOS_SEED={seed} CHAOS_JOBS={jobs} plays it again", flush=True)
-    for name in ("ran",):
-        open(f"{WORK}/{name}", "w", encoding="utf-8").close()
+    open(f"{WORK}/ran", "w", encoding="utf-8").close()
     script = ('echo "$AGENT_SESSION_NAME $AGENT_MESSAGE $PPID" >>"$WORK/ran"\n'
               'echo "AGENT_PARTIAL:\\"$PPID \\""\necho "done"\n')
     expose("[serve]\nqueue = 1000000\nkeep = \"24h\"\n")
     agent("once", script)
     agent("again", script, "retry: 9\n")
     chaos = Chaos(seed, jobs)
+    chaos.say(f"seed {seed}: CHAOS_SEED={seed} CHAOS_JOBS={jobs} plays it again")
     for gate in chaos.gates:
         until(lambda: gate.get("/readyz").status == 200, "the queue is there")
     chaos.play()
