@@ -1,5 +1,6 @@
-/* The queue of several hosts, on a redis-server of its own with AOF everysec: jobs a second through 1 to
- * 8 workers, alone and with ten events each, and how long an event takes from a worker to a gateway. */
+/* The queue of several hosts, on a redis-server of its own with AOF everysec: jobs a second through
+ * 1 to 8 workers, alone and with ten events each, and how long an event takes from a worker to a
+ * gateway. */
 #include "bench.h"
 
 #include <signal.h>
@@ -205,7 +206,8 @@ static struct queue *open_worker(perch_host *host, int number)
 	snprintf(name, sizeof(name), "w%d", number);
 	static struct queue_worker worker;
 	worker = (struct queue_worker){
-		.name = name, .offers = offers, .offer_count = 1, .rung = hand_rung };
+		.name = name, .offers = offers, .offer_count = 1, .rung = hand_rung
+	};
 	const struct queue_redis_options options = { .url = url, .worker = &worker };
 	struct queue *queue = NULL;
 	if (queue_open_redis(host, &options, &queue, NULL) < 0)
@@ -299,8 +301,7 @@ static int hears_event(void *data, const struct queue_event *event)
 {
 	(void)data;
 	if (heard < SAMPLES && event->text.data[0] != '{')
-		delays_us[heard++] =
-			(double)(bench_now_ns() - strtoull(event->text.data, NULL, 10)) / 1000;
+		delays_us[heard++] = (double)(bench_now_ns() - strtoull(event->text.data, NULL, 10)) / 1000;
 	return 0;
 }
 
