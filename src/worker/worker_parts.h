@@ -8,7 +8,7 @@
 #include "perch/service.h"
 #include "queue/queue_redis.h"
 #include "queue/uploads.h"
-#include "worker/worker.h"
+#include "worker/worker_run.h"
 
 struct worker {
 	perch_host *host;

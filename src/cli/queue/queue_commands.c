@@ -21,6 +21,7 @@ struct queue_inquiry {
 	const char *subject;                                   /* for words */
 	int status;
 	bool is_over;
+	bool is_dead; /* the first word says what to ask */
 };
 
 static int queue_command_changed(struct queue_inquiry *inquiry, const redisReply *reply)
@@ -89,9 +90,40 @@ static int queue_command_ask(struct queue_inquiry *inquiry, const struct queue_p
 	return inquiry->status;
 }
 
+static void queue_command_want_jobs(struct queue_inquiry *inquiry, const char *state)
+{
+	static char count[16];
+	snprintf(count, sizeof(count), "%d", QUEUE_JOBS_SHOWN);
+	inquiry->function = "jobs";
+	inquiry->arguments[0] = str_from(state);
+	inquiry->arguments[1] = str_from(count);
+	inquiry->count = 2;
+	inquiry->show = queue_show_jobs;
+}
+
+static int queue_command_read_dead(struct queue_inquiry *inquiry, const struct option_list *words)
+{
+	const char *verb = words->count ? words->items[0] : "list";
+	bool is_change = strcmp(verb, "retry") == 0 || strcmp(verb, "drop") == 0;
+	if (!is_change && strcmp(verb, "list") != 0)
+		return cli_usage_error("write: perch queue dead list, retry JOB or drop JOB",
+			"there is nothing to be done by '%s'", verb);
+	if (is_change != (words->count == 2))
+		return cli_usage_error(
+			NULL, is_change ? "which job? perch queue dead list names them" : "list takes no word");
+	queue_command_want_jobs(inquiry, "dead");
+	if (is_change) {
+		inquiry->function = strcmp(verb, "retry") == 0 ? "retry" : "drop";
+		inquiry->subject = words->items[1];
+		inquiry->arguments[0] = str_from(inquiry->subject);
+		inquiry->count = 1;
+		inquiry->show = NULL;
+	}
+	return 0;
+}
+
 /* Reads options and at most `most` words into the question, and asks. */
-static int queue_command_run(
-	struct queue_inquiry *inquiry, size_t least, size_t most, int argc, char **argv)
+static int queue_command_run(struct queue_inquiry *inquiry, size_t most, int argc, char **argv)
 {
 	struct queue_words given = { 0 };
 	struct queue_place place = { 0 };
@@ -102,18 +134,16 @@ static int queue_command_run(
 		{ 0 },
 	};
 	int r = cli_options(inquiry->cli, specs, argc, argv, &words);
-	if (r == 0 && words.count < least)
-		r = cli_usage_error(NULL, "which job? perch queue dead list names them");
 	if (r == 0 && words.count > most)
 		r = cli_usage_error(NULL, "one word too many: '%s'", words.items[most]);
 	if (r == 0)
 		r = queue_option_read(&given, &place);
 	if (r == 0 && !place.is_given)
 		r = cli_usage_error(NULL, "which queue? --queue redis://HOST:PORT or unix:PATH");
-	if (r == 0 && words.count) {
-		inquiry->subject = words.items[0];
+	if (r == 0 && inquiry->is_dead)
+		r = queue_command_read_dead(inquiry, &words);
+	else if (r == 0 && words.count)
 		inquiry->arguments[0] = str_from(words.items[0]);
-	}
 	if (r == 0)
 		r = queue_command_ask(inquiry, &place);
 	queue_option_free(&place);
@@ -127,27 +157,14 @@ static int queue_command_run(
 static int queue_command_status(struct cli *cli, int argc, char **argv)
 {
 	struct queue_inquiry inquiry = { .cli = cli, .function = "status", .show = queue_show_status };
-	return queue_command_run(&inquiry, 0, 0, argc, argv);
-}
-
-static int queue_command_list(
-	struct cli *cli, const char *state, size_t most, int argc, char **argv)
-{
-	char count[16];
-	snprintf(count, sizeof(count), "%d", QUEUE_JOBS_SHOWN);
-	struct queue_inquiry inquiry = {
-		.cli = cli,
-		.function = "jobs",
-		.arguments = { str_from(state), str_from(count) },
-		.count = 2,
-		.show = queue_show_jobs,
-	};
-	return queue_command_run(&inquiry, 0, most, argc, argv);
+	return queue_command_run(&inquiry, 0, argc, argv);
 }
 
 static int queue_command_jobs(struct cli *cli, int argc, char **argv)
 {
-	return queue_command_list(cli, "", 1, argc, argv);
+	struct queue_inquiry inquiry = { .cli = cli };
+	queue_command_want_jobs(&inquiry, "");
+	return queue_command_run(&inquiry, 1, argc, argv);
 }
 
 static int queue_command_workers(struct cli *cli, int argc, char **argv)
@@ -155,18 +172,14 @@ static int queue_command_workers(struct cli *cli, int argc, char **argv)
 	struct queue_inquiry inquiry = {
 		.cli = cli, .function = "workers", .show = queue_show_workers
 	};
-	return queue_command_run(&inquiry, 0, 0, argc, argv);
+	return queue_command_run(&inquiry, 0, argc, argv);
 }
 
-static int queue_command_dead_list(struct cli *cli, int argc, char **argv)
+/* list, retry JOB, drop JOB: which, is known behind the options. */
+static int queue_command_dead(struct cli *cli, int argc, char **argv)
 {
-	return queue_command_list(cli, "dead", 0, argc, argv);
-}
-
-static int queue_command_dead_change(struct cli *cli, int argc, char **argv)
-{
-	struct queue_inquiry inquiry = { .cli = cli, .function = argv[0], .count = 1 };
-	return queue_command_run(&inquiry, 1, 1, argc, argv);
+	struct queue_inquiry inquiry = { .cli = cli, .is_dead = true };
+	return queue_command_run(&inquiry, 2, argc, argv);
 }
 
 #define QUEUE_OPTIONS                                                          \
@@ -181,7 +194,8 @@ static const struct command queue_command_verb_status = {
 			"Jobs by state, calls of workers that were refused (fenced), and what ready jobs\n"
 			"need: where no worker offers it, nobody will begin them.\n"
 			"\n" QUEUE_OPTIONS "\n"
-			"example: perch queue status --queue redis://127.0.0.1\n",
+			"example:\n"
+			"  perch queue status --queue redis://127.0.0.1\n",
 	.run = queue_command_status,
 };
 
@@ -193,7 +207,8 @@ static const struct command queue_command_verb_jobs = {
 			"The newest 100 jobs, or those of a state: waiting, running, done, failed,\n"
 			"cancelled, interrupted, dead.\n"
 			"\n" QUEUE_OPTIONS "\n"
-			"example: perch queue jobs running --queue redis://127.0.0.1\n",
+			"example:\n"
+			"  perch queue jobs running --queue redis://127.0.0.1\n",
 	.run = queue_command_jobs,
 };
 
@@ -204,52 +219,24 @@ static const struct command queue_command_verb_workers = {
 			"\n"
 			"The workers that were heard of within the last minute.\n"
 			"\n" QUEUE_OPTIONS "\n"
-			"example: perch queue workers --queue redis://127.0.0.1\n",
+			"example:\n"
+			"  perch queue workers --queue redis://127.0.0.1\n",
 	.run = queue_command_workers,
-};
-
-static const struct command queue_command_verb_dead_list = {
-	.name = "list",
-	.summary = "jobs that were tried too often",
-	.help = "usage: perch queue dead list [--json] [OPTIONS]\n"
-			"\n" QUEUE_OPTIONS "\n"
-			"example: perch queue dead list --queue redis://127.0.0.1\n",
-	.run = queue_command_dead_list,
-};
-
-static const struct command queue_command_verb_dead_retry = {
-	.name = "retry",
-	.summary = "have one begin anew",
-	.help = "usage: perch queue dead retry JOB [OPTIONS]\n"
-			"\n" QUEUE_OPTIONS "\n"
-			"example: perch queue dead retry j0123456789 --queue redis://127.0.0.1\n",
-	.run = queue_command_dead_change,
-};
-
-static const struct command queue_command_verb_dead_drop = {
-	.name = "drop",
-	.summary = "forget one",
-	.help = "usage: perch queue dead drop JOB [OPTIONS]\n"
-			"\n" QUEUE_OPTIONS "\n"
-			"example: perch queue dead drop j0123456789 --queue redis://127.0.0.1\n",
-	.run = queue_command_dead_change,
-};
-
-static const struct command *const queue_command_dead_verbs[] = {
-	&queue_command_verb_dead_list,
-	&queue_command_verb_dead_retry,
-	&queue_command_verb_dead_drop,
-	NULL,
 };
 
 static const struct command queue_command_verb_dead = {
 	.name = "dead",
 	.summary = "jobs that were tried too often: list, retry, drop",
-	.help = "usage: perch queue dead VERB …\n"
+	.help = "usage: perch queue dead list [--json] [OPTIONS]\n"
+			"       perch queue dead retry JOB [OPTIONS]\n"
+			"       perch queue dead drop JOB [OPTIONS]\n"
 			"\n"
-			"Jobs whose every try ended with the death of a worker. Kept for a week.\n",
-	.example = "perch queue dead list --queue redis://127.0.0.1",
-	.subcommands = queue_command_dead_verbs,
+			"Jobs whose every try ended with the death of a worker; kept for a week. retry\n"
+			"has one begin anew, drop forgets it.\n"
+			"\n" QUEUE_OPTIONS "\n"
+			"example:\n"
+			"  perch queue dead list --queue redis://127.0.0.1\n",
+	.run = queue_command_dead,
 };
 
 static const struct command *const queue_command_verbs[] = {

@@ -23,6 +23,7 @@ struct serve_words {
 	const char *drain;
 	const char *mcp_prefix;
 	struct option_list agents;
+	size_t resolved; /* of them: these are ours to free */
 	bool log_json;
 	bool is_check;
 };
@@ -165,9 +166,10 @@ static int serve_command_serve(
 /* ---- options -------------------------------------------------------------------------- */
 
 /* The service wants paths from the root on, and a list that ends. */
-static int serve_command_agents(struct option_list *agents)
+static int serve_command_agents(struct serve_words *words)
 {
-	for (size_t i = 0; i < agents->count; i++) {
+	struct option_list *agents = &words->agents;
+	for (size_t i = 0; i < agents->count; i++, words->resolved++) {
 		char *path = realpath(agents->items[i], NULL);
 		if (!path) {
 			cli_error(NULL, "--agent %s: %s", agents->items[i], perch_strerror(-errno));
@@ -175,8 +177,7 @@ static int serve_command_agents(struct option_list *agents)
 		}
 		agents->items[i] = path;
 	}
-	int r = options_add(agents, NULL);
-	return r;
+	return options_add(agents, NULL);
 }
 
 static int serve_command_read(struct serve_words *words, struct serve_options *options)
@@ -191,14 +192,14 @@ static int serve_command_read(struct serve_words *words, struct serve_options *o
 	options->sockets = words->is_check ? 0 : serve_command_sockets();
 	int r = cli_set_config(words->config);
 	if (r == 0)
+		r = serve_command_agents(words);
+	if (r == 0)
 		r = queue_option_read(&words->queue, &words->place);
 	if (r == 0 && words->place.is_given) {
 		options->queue = &words->place.url;
 		options->queue_password = queue_option_password(&words->place);
 		options->queue_key = queue_option_key(&words->place);
 	}
-	if (r == 0)
-		r = serve_command_agents(&words->agents);
 	options->agents = words->agents.items;
 	return r;
 }
@@ -237,7 +238,7 @@ static int serve_command_run(struct cli *cli, int argc, char **argv)
 		r = serve_command_read(&words, &options);
 	if (r == 0)
 		r = serve_command_serve(cli, &options, &words);
-	for (size_t i = 0; i < words.agents.count; i++)
+	for (size_t i = 0; i < words.resolved; i++)
 		free((char *)words.agents.items[i]);
 	free(words.agents.items);
 	queue_option_free(&words.place);
@@ -250,17 +251,16 @@ const struct command command_serve = {
 	.group = GROUP_TOOLS,
 	.help = "usage: perch serve [OPTIONS]\n"
 			"\n"
-			"An HTTP server in front of agents, tools and plugins: an API of its own with\n"
-			"events, OpenAI's, and MCP at /mcp. Jobs are written down before they are\n"
-			"accepted. Every request needs a token: perch token create NAME.\n"
+			"Agents, tools and plugins over HTTP, by an API of its own with events, OpenAI's\n"
+			"and MCP. Every request needs a token: perch token create NAME.\n"
 			"\n"
 			"  --listen ADDR:PORT  where (127.0.0.1:4747)\n"
 			"  --socket PATH       on a unix socket, too\n"
 			"  --config DIR        configuration in DIR/perch instead of ~/.config/perch\n"
 			"  --agent FILE        offer this agent, too; may be given again\n"
 			"  --drain SECS        how long running jobs may take behind SIGTERM (30)\n"
-			"  --queue URL         workers run the jobs: perch help worker, also for\n"
-			"                      --password-file and --key-file\n"
+			"  --queue URL         workers run the jobs: perch help worker\n"
+			"  --password-file FILE, --key-file FILE  for that queue\n"
 			"  --durable           a job is accepted when it is on disk\n"
 			"  --no-store          keep neither sessions nor transcripts\n"
 			"  --anonymous NAME    requests without a token, from this machine, are NAME's\n"

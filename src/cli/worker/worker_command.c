@@ -11,7 +11,7 @@
 #include "cli/ui/signals.h"
 #include "proc/host.h"
 #include "queue/need.h"
-#include "worker/worker.h"
+#include "worker/worker_run.h"
 
 struct worker_words {
 	struct queue_words queue;
@@ -230,7 +230,7 @@ const struct command command_worker = {
 			"  --key-file FILE       jobs must be signed with this key\n"
 			"  --config DIR          configuration in DIR/perch\n"
 			"  --agent FILE          offer this agent, too; may be given again\n"
-			"  --agents PATTERN      only agents of such names; also --tools, --plugins\n"
+			"  --agents PATTERN, --tools PATTERN, --plugins PATTERN  only such names\n"
 			"  --label NAME          jobs that ask for this label, too\n"
 			"  --any-profile         also jobs whose profile or tool is another than ours\n"
 			"  --name NAME           how it is called (the machine's name)\n"
@@ -241,6 +241,7 @@ const struct command command_worker = {
 			"\n"
 			"[expose.worker] of perch/config.toml lists what it offers: nothing by default.\n"
 			"\n"
-			"example: perch worker --queue redis://127.0.0.1 --agent bot.yaml\n",
+			"example:\n"
+			"  perch worker --queue redis://127.0.0.1 --agent bot.yaml\n",
 	.run = worker_command_run,
 };

@@ -1,5 +1,5 @@
 /* The life of a worker: claims, leases, the end. */
-#include "worker/worker.h"
+#include "worker/worker_run.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -211,7 +211,7 @@ static void worker_left(void *data, const redisReply *reply)
 	worker->is_over = true;
 }
 
-static void worker_leave(struct worker *worker)
+static void worker_say_goodbye(struct worker *worker)
 {
 	if (worker->is_leaving || !worker->is_draining || worker->jobs.count || worker->is_claiming)
 		return;
@@ -226,7 +226,7 @@ int worker_run(struct worker *worker)
 {
 	int r = 0;
 	while (r >= 0 && !worker->is_over && !worker->is_refused) {
-		worker_leave(worker);
+		worker_say_goodbye(worker);
 		if (!worker->is_over)
 			r = perch_host_wait(worker->host, -1);
 		if (worker->is_leaving && !worker->ready_ns)

@@ -1,7 +1,7 @@
 /* A worker: claims jobs of a queue that several hosts share, has the service run them, and tells
  * the queue what they tell. Its death loses nothing: its leases end, and others see to its jobs. */
-#ifndef WORKER_WORKER_H
-#define WORKER_WORKER_H
+#ifndef WORKER_WORKER_RUN_H
+#define WORKER_WORKER_RUN_H
 
 #include "base/buf.h"
 #include "perch/host.h"
