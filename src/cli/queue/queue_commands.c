@@ -253,8 +253,8 @@ const struct command command_queue = {
 	.group = GROUP_TOOLS,
 	.help = "usage: perch queue VERB …\n"
 			"\n"
-			"The queue that perch serve --queue and perch worker share: what waits, what runs,\n"
-			"who works, and what has failed too often.\n",
+			"The queue that perch serve --queue and perch worker share: what waits, what\n"
+			"runs, who works, and what was tried too often.\n",
 	.example = "perch queue status --queue redis://127.0.0.1",
 	.subcommands = queue_command_verbs,
 };
