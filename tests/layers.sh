@@ -43,9 +43,9 @@ frontends_see='base data wire queue mcp'
 
 # Commands that start what perch hosts: they do it by the public headers, as every other program
 # would. Of the folders that host they see what is plain data.
-hosting='^src/cli/(agent/(agent_(ask|chat|run|serve|tell|words)|chat)|tool/tool_(call|serve)|sandbox/sandbox_r|mcp/|serve/)[a-z_]*[.][ch]$'
+hosting='^src/cli/(agent/(agent_(ask|chat|commands|run|serve|tell|words)|chat)|tool/tool_(call|commands|serve)|sandbox/sandbox_r|run/|mcp/|serve/)[a-z_]*[.][ch]$'
 hosts='agent fledge plugins replay sandbox service tool trace'
-plain='tool/binding.h tool/result.h tool/tool_request.h'
+plain='tool/binding.h tool/result.h tool/tool_request.h fledge/call_request.h agent/dialect.h agent/profile.h'
 
 # What a public header may ask of the C library.
 public='
@@ -203,6 +203,8 @@ check "found: a frontend inside the service" is_found src/serve/a.c '#include "s
 check "found: a frontend and its neighbour" is_found src/page/a.c '#include "serve/serve.h"'
 check "found: the service and a frontend" is_found src/service/a.c '#include "queue/queue.h"'
 check "found: a command that hosts by itself" is_found src/cli/agent/agent_run.c '#include "agent/turn.h"'
+check "found: a command that runs a plugin by itself" is_found src/cli/run/run_session.c '#include "fledge/fledge_run.h"'
+check "found: a command that prepares a plugin by itself" is_found src/cli/run/run_session.c '#include "plugins/plugin_target.h"'
 check "found: a command that calls by itself" is_found src/cli/tool/tool_serve_calls.c '#include "tool/call.h"'
 check "found: a command inside the service" is_found src/cli/agent/chat.h '#include "service/service_parts.h"'
 check "found: a command that confines by itself" is_found src/cli/sandbox/sandbox_run.c '#include "sandbox/sandbox.h"'
@@ -222,7 +224,8 @@ check "allowed: a frontend and protocols" is_allowed src/acp/a.c '#include "wire
 check "allowed: a frontend and formats" is_allowed src/queue/a.c '#include "data/json.h"'
 check "allowed: a frontend of its own" is_allowed src/serve/a.c '#include "serve/token.h"'
 check "allowed: a command and a binding" is_allowed src/cli/tool/tool_call.c '#include "tool/binding.h"'
-check "allowed: a command that looks at profiles" is_allowed src/cli/agent/agent_check.c '#include "agent/profile.h"'
+check "found: what commands share hosts" is_found src/cli/agent/agent_commands.h '#include "agent/agent_launch.h"'
+check "allowed: a command that looks at profiles" is_allowed src/cli/agent/agent_check.c '#include "agent/agent_launch.h"'
 check "allowed: a part of all commands and the others" is_allowed src/cli/ui/a.c '#include "cli/ui/page.h"'
 check "allowed: public headers and libc" is_allowed include/perch/a.h '#include <stdint.h>'
 

@@ -67,10 +67,12 @@ struct agent_profile {
 	bool streaming;
 	const char *session_prefix;
 	bool permission;                /* 0.4 */
+	const char *const *permits;     /* tools that the user has allowed it for good; may be NULL */
 	uint64_t permission_timeout_ns; /* so long a program may take to answer; 0 = for ever */
 	bool is_sandboxed;
 	struct policy_widening widening;
-	const char *const *made; /* what it may write and is made where it is missing; may be NULL */
+	const char *const
+		*made; /* directories to write that are made where they are missing; may be NULL */
 	/* The command that widens its sandbox, for explanations: "perch agent allow FILE ";
 	 * NULL = there is none. Not the profile's to say. */
 	const char *widen_by;

@@ -140,7 +140,7 @@ struct perch_json_writer {
 	int depth;
 };
 
-/* A writer that appends to a buffer of the caller, who looks at out->failed
+/* A writer that appends to a buffer of the caller, which looks at out->failed
  * in the end. Needs no freeing. */
 /* How many bytes a string takes when it is written, without its quotes. */
 size_t json_written_size(struct str text);
@@ -153,5 +153,9 @@ static inline struct perch_json_writer json_writer_on(struct buf *out)
 /* A member and its name. A text without data is an empty one. */
 void json_write_text(perch_json_writer *writer, const char *name, struct str text);
 void json_write_flag(perch_json_writer *writer, const char *name, bool flag);
+
+/* A value in the one form that all equal values have, for hashes: members in the order of their
+ * names, no blanks. -ENOMEM. */
+int json_write_canonical(perch_json_writer *writer, const perch_json_value *value);
 
 #endif

@@ -14,7 +14,7 @@ struct mcp_caller {
 	void (*send)(struct mcp_caller *caller, const struct mcp_outgoing *outgoing);
 	const char *name;   /* a user; "" = the operator */
 	bool sees_all;      /* sessions of every user, and traces */
-	bool approves;      /* whoever sits at the client may approve what it calls */
+	bool approves;      /* the user of the client may approve what it calls */
 	const char *advice; /* where approval is waived, for people */
 	/* Whether it may use this one; NULL = it may use all that is shown. */
 	bool (*allows)(const struct mcp_caller *caller, perch_entry_kind kind, const char *name);
@@ -66,7 +66,7 @@ void mcp_front_hold(struct mcp_front *front, const void *stream, bool is_held);
 /* Sets the engine's timer; before the loop waits. */
 void mcp_front_settle(struct mcp_front *front);
 
-/* No more calls: what runs goes on, who listens is told goodbye. */
+/* No more calls: what runs goes on, listeners are told goodbye. */
 void mcp_front_close(struct mcp_front *front);
 
 /* Calls that have not ended. */

@@ -157,7 +157,7 @@ static bool mcp_resources_is_trace(const char *name)
 	return name[0] != '.' && utf8_is_valid(name, strlen(name));
 }
 
-/* A directory that nobody has made has none. */
+/* A directory that does not exist has none. */
 static int mcp_resources_add_traces(struct mcp_resources *resources, perch_err *err)
 {
 	_cleanup_free_ char *path = NULL;

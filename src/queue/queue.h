@@ -48,7 +48,7 @@ struct queue_job {
 	struct str need;   /* what a worker must offer (need.h) */
 	struct str mac;    /* hex digits, by which a worker knows who has asked (mac.h) */
 	struct str client; /* the program that has asked */
-	int64_t retries;   /* how often it may be begun again behind the death of a worker */
+	int64_t retries;   /* how often it may be begun again after the death of a worker */
 	uint64_t revision; /* grows with every change of its state */
 };
 

@@ -17,7 +17,7 @@ enum {
 };
 #define QUEUE_SHARD "{perch:0}"
 
-/* What happens to jobs, for gateways. Behind a loss of the connection all jobs are told again. */
+/* What happens to jobs, for gateways. After a loss of the connection all jobs are told again. */
 struct queue_news {
 	bool (*knows)(void *data, struct str id);
 	struct queue_loader loader; /* a job that is new or may have changed; its events */

@@ -1,4 +1,4 @@
-/* What a gateway hears of jobs: all of them at the beginning and behind every loss, then each
+/* What a gateway hears of jobs: all of them at the beginning and after every loss, then each
  * change as it happens. */
 #include <errno.h>
 #include <stdlib.h>

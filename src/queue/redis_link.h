@@ -13,7 +13,7 @@
 
 enum {
 	REDIS_ANSWER_SECONDS = 10, /* a Redis that is silent for so long is called again */
-	REDIS_BACKOFF_MS = 50,     /* before the first attempt behind a loss; then twice as long */
+	REDIS_BACKOFF_MS = 50,     /* before the first attempt after a loss; then twice as long */
 	REDIS_BACKOFF_MAX_MS = 5000,
 	REDIS_ARGUMENTS_MAX = 4096,
 };
@@ -62,7 +62,7 @@ int redis_link_call(struct redis_link *link, const char *function, const struct 
 int redis_link_command(struct redis_link *link, const struct str *words, size_t count,
 	redis_answer_fn *answer, void *data);
 
-/* Listens to a channel from now on, over every loss. Once, on an ear. */
+/* Listens to a channel from now on, after every loss. Once, on an ear. */
 void redis_link_listen(
 	struct redis_link *link, const char *channel, redis_answer_fn *heard, void *data);
 

@@ -94,6 +94,7 @@ void record_free(struct record *record)
 	free(record->warnings);
 	buf_free(&record->text);
 	buf_free(&record->result);
+	buf_free(&record->layers);
 	arena_free(&record->arena);
 	free(record);
 }
@@ -333,55 +334,4 @@ void records_trim(struct serve *serve, int64_t now_ms)
 	}
 	if (records->bytes > (size_t)serve->settings.keep_bytes)
 		records_shrink(serve);
-}
-
-/* ---- as an object ------------------------------------------------------------------ */
-
-static void record_write_time(perch_json_writer *out, const char *name, int64_t ms)
-{
-	if (!ms)
-		return;
-	perch_json_write_name(out, name);
-	perch_json_write_double(out, (double)ms / 1000);
-}
-
-static size_t record_position(const struct record *record)
-{
-	size_t position = 1;
-	const struct list *all = &record->serve->records.all;
-	for (const struct record *item = list_first(all); item != record; item = list_next(item))
-		position += item->state == QUEUE_WAITING;
-	return position;
-}
-
-void record_write(const struct record *record, perch_json_writer *out)
-{
-	perch_json_begin_object(out);
-	json_write_text(out, "id", str_from(record->id));
-	json_write_text(out, "kind", str_from(metrics_kinds[record->kind]));
-	json_write_text(out, "name", record->name);
-	json_write_text(out, "state", str_from(queue_state_name(record->state)));
-	if (record->session.data)
-		json_write_text(out, "session", record->session);
-	if (record->state == QUEUE_WAITING) {
-		perch_json_write_name(out, "position");
-		perch_json_write_uint64(out, record_position(record));
-	}
-	record_write_time(out, "created", record->created_ms);
-	record_write_time(out, "started", record->started_ms);
-	record_write_time(out, "ended", record->ended_ms);
-	perch_json_write_name(out, "questions");
-	perch_json_begin_array(out);
-	for (struct record_ask *ask = list_first(&record->asks); ask; ask = list_next(ask))
-		perch_json_write_raw(out, ask->text, ask->len);
-	perch_json_end_array(out);
-	if (record->result.len) {
-		perch_json_write_name(out, "result");
-		perch_json_write_raw(out, record->result.data, record->result.len);
-	}
-	if (record->warnings) {
-		perch_json_write_name(out, "warnings");
-		perch_json_write_raw(out, record->warnings, strlen(record->warnings));
-	}
-	perch_json_end_object(out);
 }

@@ -7,6 +7,7 @@
 #include "serve/cookies.h"
 #include "serve/mcp_endpoint.h"
 #include "serve/openai.h"
+#include "serve/serve_page.h"
 
 #define GET HTTP_BIT(HTTP_GET)
 #define POST HTTP_BIT(HTTP_POST)
@@ -15,6 +16,8 @@
 
 /* X(name, methods, pattern, need, whether it is OpenAI's, handler) */
 #define ROUTES(X)                                                                        \
+	X(PAGE, GET, "/", NEED_NOTHING, false, page_index)                                   \
+	X(PAGE_FILE, GET, "/page/{}", NEED_NOTHING, false, page_get)                         \
 	X(HEALTH, GET, "/healthz", NEED_NOTHING, false, api_health)                          \
 	X(READY, GET, "/readyz", NEED_NOTHING, false, api_ready)                             \
 	X(METRICS, GET, "/metrics", NEED_TOKEN, false, api_metrics)                          \
@@ -33,6 +36,7 @@
 	X(SESSION_CHANGE, PATCH, "/api/sessions/{}", NEED_TOKEN, false, api_session_change)  \
 	X(SESSION_REMOVE, DELETE, "/api/sessions/{}", NEED_TOKEN, false, api_session_remove) \
 	X(MESSAGES, GET, "/api/sessions/{}/messages", NEED_TOKEN, false, api_messages)       \
+	X(WHO, GET, "/api/login", NEED_NOTHING, false, cookies_who)                          \
 	X(LOGIN, POST, "/api/login", NEED_NOTHING, false, cookies_login)                     \
 	X(LOGOUT, POST, "/api/logout", NEED_TOKEN, false, cookies_logout)                    \
 	X(TOKENS, GET, "/api/tokens", NEED_ADMIN, false, api_tokens)                         \

@@ -297,7 +297,7 @@ static int serve_check_anonymous(struct serve *serve, perch_err *err)
 		return 0;
 	if (!identities_named(&serve->identities, name))
 		return err_set(err, -ENOENT, "--anonymous %s: there is no such token", name);
-	serve_warn(serve, "whoever reaches this machine's loopback counts as the token %s", name);
+	serve_warn(serve, "requests from this machine without a token count as the token %s", name);
 	return 0;
 }
 
@@ -323,6 +323,7 @@ static int serve_open(struct serve *serve, perch_err *err)
 		r = listeners_open(serve, err);
 	if (r < 0)
 		return r;
+	cookies_load(serve);
 	if (!serve->options.queue) /* workers see to their own dead */
 		jobs_recover(serve);
 	perch_timer_set(serve->tick, SERVE_TICK_MS * NSEC_PER_MSEC);

@@ -146,7 +146,7 @@ static int exchange_head(struct exchange *exchange, struct http_answer *answer, 
 	struct http_field all[EXCHANGE_FIELDS_MAX + 7] = {
 		{ STR("Date"), serve_date(serve) },
 		{ STR("Content-Type"), str_from(type) },
-		{ STR("Cache-Control"), STR("no-store") },
+		{ STR("Cache-Control"), exchange->is_kept ? STR("no-cache") : STR("no-store") },
 		{ STR("X-Content-Type-Options"), STR("nosniff") },
 	};
 	size_t count = 4;

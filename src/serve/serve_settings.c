@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/duration.h"
 #include "base/err.h"
 #include "base/macros.h"
 #include "data/config.h"
@@ -40,33 +41,13 @@ static const struct setting {
 	{ "durable", SETTING_FLAG, offsetof(struct settings, is_durable), 0, 0 },
 };
 
-bool serve_settings_duration(const char *text, int64_t *ret_seconds)
-{
-	static const struct {
-		char unit;
-		int64_t seconds;
-	} units[] = { { '\0', 1 }, { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 } };
-	char *end = NULL;
-	errno = 0;
-	long number = strtol(text, &end, 10);
-	if (errno || end == text || text[0] < '0' || text[0] > '9' || number > INT32_MAX)
-		return false;
-	for (size_t i = 0; i < COUNT(units); i++) {
-		if (end[0] != units[i].unit || (end[0] && end[1]))
-			continue;
-		*ret_seconds = (int64_t)number * units[i].seconds;
-		return true;
-	}
-	return false;
-}
-
 static int serve_settings_read_duration(
 	const struct toml_value *section, const char *name, int64_t *seconds, perch_err *err)
 {
 	const char *text = NULL;
 	int r = toml_get_string(section, name, &text, err);
 	const struct toml_value *value = toml_get(section, name);
-	if (r > 0 && !serve_settings_duration(text, seconds))
+	if (r > 0 && !duration_parse(text, seconds))
 		return err_set_at(err, PERCH_ESYNTAX, value->at.line, value->at.column,
 			"`%s` takes a time like \"15m\", \"12h\" or \"30d\"", name);
 	return r;

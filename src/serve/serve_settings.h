@@ -47,7 +47,4 @@ struct settings {
 int serve_settings_read(struct settings *ret_settings, perch_err *err);
 void serve_settings_free(struct settings *settings);
 
-/* "90s", "15m", "12h", "30d", or seconds. */
-bool serve_settings_duration(const char *text, int64_t *ret_seconds);
-
 #endif

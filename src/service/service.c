@@ -14,6 +14,7 @@
 #include "proc/host.h"
 #include "service/service_parts.h"
 #include "service/watch.h"
+#include "tool/server.h"
 
 void service_warn(perch_service *service, const char *format, ...)
 {
@@ -133,6 +134,8 @@ static int service_open(perch_service *service, const perch_service_options *giv
 	if (!service->has_step || tool_pool_new(service->host, &service->tools.pool) < 0)
 		return err_no_memory(err);
 	service->tools.has_no_spares = given->no_spares;
+	if (given->no_spares)
+		servers_keep_none(tool_pool_servers(service->tools.pool));
 	for (const char *const *path = given->bindings; r == 0 && path && *path; path++)
 		r = bound_tools_add(&service->tools, *path, err);
 	if (r == 0)
@@ -184,6 +187,12 @@ int perch_service_sessions(perch_service *service, perch_sessions **ret_sessions
 void perch_service_close(perch_service *service)
 {
 	service->is_closed = true;
+	servers_stop(tool_pool_servers(service->tools.pool));
+}
+
+size_t perch_service_servers(const perch_service *service)
+{
+	return servers_count(tool_pool_servers(service->tools.pool));
 }
 
 size_t perch_service_jobs(const perch_service *service)
@@ -194,15 +203,30 @@ size_t perch_service_jobs(const perch_service *service)
 	return count;
 }
 
-void perch_service_free(perch_service *service)
+static void service_free_jobs(perch_service *service, enum job_stage from, enum job_stage to)
 {
-	if (!service)
-		return;
-	for (int stage = 0; stage < JOB_STAGES; stage++) {
+	for (enum job_stage stage = from; stage < to; stage++) {
 		perch_job *job;
 		while ((job = list_first(&service->jobs[stage])))
 			perch_job_free(job);
 	}
+}
+
+/* Those that are over are told of their end, whoever holds the sessions. */
+static void service_end_jobs(perch_service *service)
+{
+	perch_service_close(service);
+	service_free_jobs(service, 0, JOB_ENDING);
+	if (service->jobs[JOB_ENDING].count && service->stored.sessions)
+		sessions_finish(service->stored.sessions);
+	service_free_jobs(service, JOB_ENDING, JOB_STAGES);
+}
+
+void perch_service_free(perch_service *service)
+{
+	if (!service)
+		return;
+	service_end_jobs(service);
 	service_watch_free(service->watch);
 	if (service->tools.pool)
 		bound_tools_free(&service->tools);

@@ -47,6 +47,7 @@ struct tool_job {
 	const char *binding; /* the parts of its name; */
 	const char *tool;
 	bool is_file;             /* the binding is the path of one */
+	const char *session;      /* whose MCP server it is to be */
 	struct bound_tool *bound; /* while it runs */
 	struct tool_call *call;
 	perch_tool_request given; /* context and clocks */
@@ -60,7 +61,7 @@ struct run_job {
 	perch_fledge_run *run;
 	perch_fledge_options given; /* how it is run */
 	bool asks;                  /* it must be approved first */
-	const char *approval;       /* who has */
+	const char *approval;       /* what approved it */
 	const char *refusal;
 };
 
@@ -73,6 +74,7 @@ struct turn_job {
 	uint32_t key_hash;
 	const char *given_id; /* instead of the stored one; NULL = none */
 	bool was_started;
+	struct buf permits; /* tools that were allowed in this turn for more than once, a line each */
 	perch_agent_end end;
 };
 

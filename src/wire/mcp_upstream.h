@@ -72,6 +72,7 @@ struct mcp_news {
 	int64_t code;
 	struct str text;
 	const perch_json_value *value;
+	bool is_ours; /* an error that the server did not send */
 };
 
 enum mcp_quiz_kind { MCP_QUIZ_ELICITATION, MCP_QUIZ_SAMPLING, MCP_QUIZ_ROOTS };
@@ -97,7 +98,7 @@ struct mcp_upstream_table {
 
 /* Texts are copied. */
 struct mcp_upstream_options {
-	struct str name; /* who we are */
+	struct str name; /* ours, as a client */
 	struct str version;
 	enum mcp_upstream_era era;
 	bool can_elicit, can_sample, has_roots;

@@ -27,13 +27,13 @@ static void agent_chat_signal_arrived(void *data, int signal)
 static void agent_chat_host_log(void *data, perch_log_level level, const char *text)
 {
 	if (level >= PERCH_LOG_WARN)
-		chat_view_note(data, "warning", str_from(text));
+		chat_show_note(data, "warning", str_from(text));
 }
 
 static void agent_chat_service_warns(perch_service *service, void *data, const char *text)
 {
 	(void)service;
-	chat_view_note(data, "warning", str_from(text));
+	chat_show_note(data, "warning", str_from(text));
 }
 
 /* Only to be told: a failure is told by the first turn. */
@@ -104,8 +104,8 @@ static int agent_chat_run_to_the_end(struct chat *chat, perch_err *err)
 
 static void agent_chat_close_chat(struct chat *chat)
 {
-	chat_view_close(chat);
 	perch_service_free(chat->service);
+	chat_view_close(chat);
 	chat_free_turns(chat);
 	if (chat->has_signals)
 		signals_close(&chat->signals);
@@ -172,14 +172,14 @@ const struct command agent_chat_command = {
 			"\n"
 			"  -p, --profile NAME|FILE, --protocol 0.1|0.4   the agent, and how it speaks\n"
 			"  --session ID | --session-name NAME | --new   which session is continued\n"
-			"  --from USER               who speaks\n"
+			"  --from USER               the sender of the messages\n"
 			"  --image, --file, --audio, --video URL   what is attached to the first message\n"
 			"  --cwd DIR, --env NAME=VALUE, --timeout SECS   instead of the profile's\n"
 			"  --no-stream, --no-store   no partials; no stored session, read or written\n"
 			"  --allow-shell-message     let a shell read {{MESSAGE}} as a script\n"
 			"  --sandbox[=off]           confine it, or not, instead of what the profile says\n"
 			"  --line-limit BYTES, --output-limit BYTES   (8388608, 67108864)\n"
-			"  --plain, --trace FILE     no Markdown is drawn; record every line\n"
+			"  --thinking show|fold|hide, --trace FILE   as in run; --plain: no Markdown\n"
 			"  -v, -q                    with the agent's stderr; without warnings\n"
 			"\n"
 			"example:\n"

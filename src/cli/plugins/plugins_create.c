@@ -43,6 +43,7 @@ static int plugins_create_print_for_people(
 	return page_end(&page);
 }
 
+/* A name or a language that cannot be is a mistake of the command line, not a failure. */
 static int plugins_create_create(const struct cli *cli, const struct scaffold_options *options)
 {
 	struct arena arena = { 0 };
@@ -97,7 +98,7 @@ const struct command plugins_create = {
 			"program, a README and cases for `perch plugins test`. Its command is NAME,\n"
 			"without a `fledge-` in front. What is there already is never changed.\n"
 			"\n"
-			"  -l, --lang WORD     bash (unless said otherwise), python, node or c\n"
+			"  -l, --lang WORD     bash (the default), python, node or c\n"
 			"  -d, --description TEXT\n"
 			"                      one line for plugin.toml\n"
 			"  --json              what was made, for programs\n"

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/duration.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "cli/cli.h"
@@ -182,7 +183,7 @@ static int serve_command_agents(struct serve_words *words)
 
 static int serve_command_read(struct serve_words *words, struct serve_options *options)
 {
-	if (words->drain && !serve_settings_duration(words->drain, &options->drain_seconds))
+	if (words->drain && !duration_parse(words->drain, &options->drain_seconds))
 		return cli_usage_error(NULL, "--drain takes seconds, or 15m, not '%s'", words->drain);
 	if (words->mcp_prefix && strcmp(words->mcp_prefix, "none") != 0)
 		return cli_usage_error(NULL, "--mcp-prefix takes none, not '%s'", words->mcp_prefix);
@@ -258,14 +259,14 @@ const struct command command_serve = {
 			"  --socket PATH       on a unix socket, too\n"
 			"  --config DIR        configuration in DIR/perch instead of ~/.config/perch\n"
 			"  --agent FILE        offer this agent, too; may be given again\n"
-			"  --drain SECS        how long running jobs may take behind SIGTERM (30)\n"
+			"  --drain SECS        how long running jobs may take after SIGTERM (30)\n"
 			"  --queue URL         workers run the jobs: perch help worker\n"
 			"  --password-file FILE, --key-file FILE  for that queue\n"
 			"  --durable           a job is accepted when it is on disk\n"
 			"  --no-store          keep neither sessions nor transcripts\n"
 			"  --anonymous NAME    requests without a token, from this machine, are NAME's\n"
 			"  --mcp-prefix none   names of tools at /mcp without that of their binding\n"
-			"  --check             say what is offered to whom, and end; with --json too\n"
+			"  --check             print what each token is offered, and end; also --json\n"
 			"  --log-json          messages as JSON, one object a line\n"
 			"\n"
 			"What is offered is listed in [expose.http] of perch/config.toml: all tools, no\n"

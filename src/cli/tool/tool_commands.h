@@ -21,7 +21,9 @@ extern const struct command tool_verb_allow;
 extern const struct command tool_verb_call;
 extern const struct command tool_verb_check;
 extern const struct command tool_verb_list;
+extern const struct command tool_verb_log;
 extern const struct command tool_verb_remove;
+extern const struct command tool_verb_review;
 extern const struct command tool_verb_revoke;
 extern const struct command tool_verb_serve;
 extern const struct command tool_verb_show;
@@ -89,6 +91,9 @@ void tool_warn(const struct tool_session *session, const char *format, ...) PERC
 /* Asks on the terminal; the default is no. Returns 1 or 0; -ENOTTY when no user can be asked,
  * -ECANCELED at Ctrl+C and the signals that end a call. */
 int tool_ask(const struct cli *cli, const char *question, perch_err *err);
+
+/* For a help: the exit codes, as a paragraph. */
+void tool_commands_print_codes(void);
 
 int tool_exit_code(perch_tool_code code);
 

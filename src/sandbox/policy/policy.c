@@ -198,7 +198,7 @@ static const char *policy_hidden_by(struct path_list *scratch, const struct poli
 	return NULL;
 }
 
-/* Whoever works in a directory that is hidden sees nothing of it, and is to know why. */
+/* A user who works in a hidden directory sees nothing of it in the sandbox: they are told why. */
 static const char *policy_note_hidden(struct lists *lists, const struct policy_plugin *plugin)
 {
 	const char *variable = policy_hidden_by(&lists->hide, plugin);
