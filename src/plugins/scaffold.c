@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/embedded.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/macros.h"
@@ -17,8 +18,9 @@
 #include "data/toml.h"
 #include "data/toml_edit.h"
 #include "plugins/new_file.h"
-#include "plugins/templates.h"
 #include "registry/names.h"
+
+extern const struct embedded templates[]; /* made by tools/embed.py */
 
 static const char *const scaffold_languages[] = { "bash", "python", "node", "c", NULL };
 
