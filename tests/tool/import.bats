@@ -78,7 +78,8 @@ shows() {
         "$(entry '' '"T_A": "1"')" "$(entry '' '')" >"$file"
     perch_tool import "$file" --yes --server a
     expect_status 0
-    [ -e "$bindings/a.toml" ] && [ ! -e "$bindings/b.toml" ]
+    [ -e "$bindings/a.toml" ]
+    [ ! -e "$bindings/b.toml" ]
     perch_tool import "$file" --yes
     expect_status 2
     has "$errors" "--replace overwrites it"
@@ -92,7 +93,8 @@ shows() {
     perch_tool import "$file" --yes
     expect_status 2
     has "$errors" "the value of T_KEY is a placeholder: set T_MINE"
-    [ ! -e "$secrets/a" ] && [ ! -e "$bindings/a.toml" ]
+    [ ! -e "$secrets/a" ]
+    [ ! -e "$bindings/a.toml" ]
     export T_MINE=m1ne
     perch_tool import "$file" --yes
     expect_status 0
@@ -101,8 +103,8 @@ shows() {
 
 @test "a file in a project is a stranger's: --yes is not enough, and it chooses no variable" {
     mkdir "$WORK/repo" "$WORK/repo/.git"
-    export T_MINE=m1ne
-    printf '{"mcpServers": {"a": %s, "b": %s}}' "$(entry '' '"T_KEY": "${T_MINE}"')" "$(entry '' '')" \
+    export T_OURS=m1ne
+    printf '{"mcpServers": {"a": %s, "b": %s}}' "$(entry '' '"T_KEY": "${T_OURS}"')" "$(entry '' '')" \
         >"$WORK/repo/.mcp.json"
     perch_tool import "$WORK/repo/.mcp.json" --yes
     expect_status 64
@@ -111,7 +113,8 @@ shows() {
     perch_tool import "$WORK/repo/.mcp.json" --yes --trust
     expect_status 2
     has "$errors" "the value of T_KEY is a placeholder"
-    [ ! -e "$bindings/a.toml" ] && [ -e "$bindings/b.toml" ]
+    [ ! -e "$bindings/a.toml" ]
+    [ -e "$bindings/b.toml" ]
 }
 
 @test "what is no configuration, a remote server, a server without a command" {
@@ -135,5 +138,6 @@ shows() {
     printf '{"mcpServers": {"a": %s}}' "$(entry '' '"T_A": "1"')" >"$file"
     perch_tool import "$file"
     expect_status 2
-    [ ! -e "$secrets/a" ] && [ ! -e "$bindings/a.toml" ]
+    [ ! -e "$secrets/a" ]
+    [ ! -e "$bindings/a.toml" ]
 }

@@ -58,11 +58,14 @@ teardown() {
     expect_status 2
     has "$errors" "the installation failed"
     has "$errors" "404"
-    [ ! -e "$place" ] && [ ! -e "$place.new" ] && [ ! -e "$bindings/demo.toml" ]
+    [ ! -e "$place" ]
+    [ ! -e "$place.new" ]
+    [ ! -e "$bindings/demo.toml" ]
     perch_tool add --mcp demo --yes -- pip:t-none==1.0
     expect_status 2
     has "$errors" "the installation failed"
-    [ ! -e "$place" ] && [ ! -e "$place.new" ]
+    [ ! -e "$place" ]
+    [ ! -e "$place.new" ]
 }
 
 @test "names that are none" {
