@@ -261,7 +261,8 @@ int jobs_load(struct serve *serve, const struct queue_job *job)
 		r = record_set(record, &record->key, job->key);
 	bool is_to_run = !queue_is_over(job->state) && !serve->options.queue;
 	record->request_text = is_to_run ? str_dup(job->request) : NULL;
-	record->request = (struct str){ record->request_text, is_to_run ? job->request.len : 0 };
+	if (record->request_text)
+		record->request = (struct str){ record->request_text, job->request.len };
 	if (job->result.len)
 		r = buf_append(&record->result, job->result.data, job->result.len) < 0 ? -ENOMEM : r;
 	if (r < 0 || (!record->request_text && is_to_run)) {
