@@ -17,3 +17,7 @@ teardown() { page_close; }
 @test "the modules that touch no page" {
     timeout 240 "$(foreign_node)" --test --test-reporter=tap "$PERCH_SOURCE/tests/page/modules.mjs"
 }
+
+@test "the pictures of the README and docs/serve.md are what the page shows now" {
+    timeout 240 "$python" "$PERCH_SOURCE/docs/pictures/make" --perch "$perch" --page --check
+}
