@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # The page of perch serve in a real browser: plugins, tools, jobs, access, looks.
 
+# shellcheck disable=SC2154 # what page_open sets
 load page
 
 setup() { page_open; }
