@@ -6,13 +6,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/random.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/fd.h"
 #include "mcp/stdio_parts.h"
 
 DEFINE_POINTER_CLEANUP(mcp_cleanup_stdio, struct mcp_stdio, mcp_stdio_free)
@@ -43,7 +40,7 @@ static void mcp_stdio_send(void *data, const struct mcp_outgoing *outgoing)
 {
 	struct mcp_stdio *stdio = data;
 	bool is_response = outgoing->kind == JSONRPC_RESULT || outgoing->kind == JSONRPC_ERROR;
-	mcp_output_take(&stdio->output, outgoing->line, is_response);
+	stdio_output_take(&stdio->output, outgoing->line, is_response);
 }
 
 static void mcp_stdio_wish(void *data, const struct mcp_wish *wish)
@@ -76,7 +73,7 @@ static bool mcp_stdio_line(void *data, struct str text, bool is_too_long)
 	stdio->is_in_engine = true;
 	mcp_connection_line(stdio->connection, &line);
 	stdio->is_in_engine = false;
-	return mcp_output_waiting(&stdio->output) < MCP_OUTPUT_FULL &&
+	return stdio_output_waiting(&stdio->output) < STDIO_OUTPUT_FULL &&
 		!mcp_connection_is_broken(stdio->connection);
 }
 
@@ -119,7 +116,7 @@ void mcp_stdio_stop(struct mcp_stdio *stdio)
 		return;
 	stdio->is_ending = true;
 	mcp_stdio_tick(stdio);
-	mcp_input_stop(&stdio->input);
+	stdio_input_stop(&stdio->input);
 	perch_timer_set(stdio->ladder, MCP_END_MS * NSEC_PER_MSEC);
 	stdio->is_in_engine = true;
 	mcp_connection_finish(stdio->connection);
@@ -130,7 +127,7 @@ void mcp_stdio_stop(struct mcp_stdio *stdio)
 	perch_service_cancel(stdio->service, SIGTERM);
 }
 
-static void mcp_stdio_input_ended(void *data)
+static void mcp_stdio_client_left(void *data)
 {
 	mcp_stdio_stop(data);
 }
@@ -142,29 +139,6 @@ static void mcp_stdio_late(perch_timer *timer, void *data)
 	stdio->is_late = true;
 }
 
-static void mcp_stdio_parent_left(perch_source *source, void *data, unsigned events)
-{
-	(void)events;
-	perch_source_watch(source, 0);
-	mcp_stdio_stop(data);
-}
-
-/* Another process may hold our stdin open when the client dies. A parent that cannot be watched is
- * no reason not to serve. */
-static void mcp_stdio_watch_parent(struct mcp_stdio *stdio)
-{
-	pid_t parent = getppid();
-	int fd = parent > 1 ? (int)syscall(SYS_pidfd_open, parent, 0) : -1;
-	if (fd < 0)
-		return;
-	stdio->parent_fd = fd_above_stdio(fd);
-	if (getppid() != parent) /* it has gone before we could see it */
-		mcp_stdio_stop(stdio);
-	else if (stdio->parent_fd >= 0)
-		perch_source_new(stdio->host, stdio->parent_fd, PERCH_READABLE, mcp_stdio_parent_left,
-			stdio, &stdio->parent, NULL);
-}
-
 /* ---- the loop -------------------------------------------------------------- */
 
 static void mcp_stdio_hold(struct mcp_stdio *stdio, bool is_held)
@@ -173,7 +147,7 @@ static void mcp_stdio_hold(struct mcp_stdio *stdio, bool is_held)
 	for (struct mcp_task *task = list_first(&stdio->tasks); task; task = list_next(task))
 		perch_job_hold(task->job, is_held);
 	if (!is_held)
-		mcp_input_resume(&stdio->input);
+		stdio_input_resume(&stdio->input);
 }
 
 static void mcp_stdio_engine_due(perch_timer *timer, void *data)
@@ -185,19 +159,19 @@ static void mcp_stdio_engine_due(perch_timer *timer, void *data)
 /* What cannot be done in the middle of something else. */
 static void mcp_stdio_settle(struct mcp_stdio *stdio)
 {
-	size_t waiting = mcp_output_waiting(&stdio->output);
+	size_t waiting = stdio_output_waiting(&stdio->output);
 	bool is_broken = stdio->connection && mcp_connection_is_broken(stdio->connection);
 	stdio->has_no_memory = stdio->has_no_memory || is_broken || stdio->output.error == -ENOMEM;
 	if (stdio->output.error || is_broken)
 		mcp_stdio_stop(stdio);
 	if (stdio->is_ending)
 		return;
-	if (!stdio->is_held && waiting >= MCP_OUTPUT_FULL)
+	if (!stdio->is_held && waiting >= STDIO_OUTPUT_FULL)
 		mcp_stdio_hold(stdio, true);
-	else if (stdio->is_held && waiting < MCP_OUTPUT_FULL / 2)
+	else if (stdio->is_held && waiting < STDIO_OUTPUT_FULL / 2)
 		mcp_stdio_hold(stdio, false);
-	else if (waiting < MCP_OUTPUT_FULL / 2)
-		mcp_input_resume(&stdio->input);
+	else if (waiting < STDIO_OUTPUT_FULL / 2)
+		stdio_input_resume(&stdio->input);
 	uint64_t now_ns = clock_now_ns(), next_ns = mcp_server_deadline(stdio->server);
 	perch_timer_set(stdio->engine,
 		next_ns == NEVER       ? NEVER
@@ -209,7 +183,7 @@ static bool mcp_stdio_is_over(const struct mcp_stdio *stdio)
 {
 	if (!stdio->is_ending || stdio->is_late)
 		return stdio->is_late;
-	return !perch_service_jobs(stdio->service) && !mcp_output_waiting(&stdio->output);
+	return !perch_service_jobs(stdio->service) && !stdio_output_waiting(&stdio->output);
 }
 
 int mcp_stdio_run(struct mcp_stdio *stdio)
@@ -272,12 +246,15 @@ static int mcp_stdio_open_loop(struct mcp_stdio *stdio, perch_err *err)
 	if (r == 0)
 		r = perch_timer_new(host, mcp_stdio_late, stdio, &stdio->ladder, err);
 	if (r == 0)
-		r = mcp_output_open(&stdio->output, host, stdio->options.output, err);
+		r = stdio_output_open(&stdio->output, host, stdio->options.output, err);
 	stdio->input.take = mcp_stdio_line;
-	stdio->input.ended = mcp_stdio_input_ended;
+	stdio->input.ended = mcp_stdio_client_left;
 	stdio->input.data = stdio;
+	stdio->input.line_max = MCP_LINE_MAX;
+	stdio->parent.left = mcp_stdio_client_left;
+	stdio->parent.data = stdio;
 	if (r == 0)
-		r = mcp_input_open(&stdio->input, host, stdio->options.input, err);
+		r = stdio_input_open(&stdio->input, host, stdio->options.input, err);
 	return r;
 }
 
@@ -289,7 +266,7 @@ int mcp_stdio_new(perch_host *host, const struct mcp_stdio_options *options,
 		return err_no_memory(err);
 	stdio->host = host;
 	stdio->options = *options;
-	stdio->parent_fd = -1;
+	stdio->parent.fd = -1;
 	int r = mcp_stdio_open_loop(stdio, err);
 	if (r == 0)
 		r = mcp_stdio_open_service(stdio, err);
@@ -298,7 +275,7 @@ int mcp_stdio_new(perch_host *host, const struct mcp_stdio_options *options,
 	if (r < 0)
 		return r;
 	mcp_stdio_tick(stdio);
-	mcp_stdio_watch_parent(stdio);
+	stdio_parent_watch(&stdio->parent, host);
 	*ret_stdio = steal(&stdio);
 	return 0;
 }
@@ -315,12 +292,11 @@ void mcp_stdio_free(struct mcp_stdio *stdio)
 	while ((task = list_first(&stdio->tasks)))
 		mcp_task_free(task);
 	mcp_offers_free(&stdio->offers);
-	perch_source_free(stdio->parent);
-	fd_close(stdio->parent_fd);
+	stdio_parent_close(&stdio->parent);
 	perch_timer_free(stdio->engine);
 	perch_timer_free(stdio->changes);
 	perch_timer_free(stdio->ladder);
-	mcp_input_close(&stdio->input);
-	mcp_output_close(&stdio->output);
+	stdio_input_close(&stdio->input);
+	stdio_output_close(&stdio->output);
 	free(stdio);
 }
