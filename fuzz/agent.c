@@ -9,7 +9,7 @@
 #include "agent/agent_engine.h"
 #include "base/utf8.h"
 
-enum { CHARS_MAX = 20, TOTAL_MAX = 4096 };
+enum { CHARS_MAX = 20, TOTAL_MAX = 4096, TOKENS_MAX = 100 };
 
 struct world {
 	struct agent_engine *engine;
@@ -26,6 +26,21 @@ static void on_partial(void *data, struct str text, struct str raw)
 	check(utf8_is_valid(text.data, text.len) && raw.len);
 	world->chars += utf8_count(text.data, text.len);
 	check(!world->is_limited || world->chars <= CHARS_MAX + 1);
+}
+
+static void on_thinking(void *data, struct str text, struct str raw)
+{
+	(void)data;
+	check(utf8_is_valid(text.data, text.len) && raw.len);
+}
+
+static void on_usage(void *data, struct str json)
+{
+	struct world *world = data;
+	const perch_agent_usage *usage = agent_engine_usage(world->engine);
+	check(json.len && !memchr(json.data, '\n', json.len));
+	check(
+		usage->total_tokens >= usage->input_tokens && usage->total_tokens >= usage->output_tokens);
 }
 
 static void on_session(void *data, struct str id)
@@ -71,6 +86,8 @@ static void on_stop(void *data)
 
 static const struct agent_effects effects = {
 	.partial = on_partial,
+	.thinking = on_thinking,
+	.usage = on_usage,
 	.session = on_session,
 	.warning = on_warning,
 	.permission = on_permission,
@@ -92,7 +109,9 @@ static void conclude(struct world *world, uint8_t how)
 	struct agent_verdict verdict;
 	agent_engine_conclude(world->engine, &exit, &verdict);
 	check(verdict.exit_code >= 0 && verdict.exit_code < 256);
-	check(!verdict.has_reply || verdict.exit_code == 0);
+	bool is_spent = verdict.error_count &&
+		strcmp(verdict.errors[verdict.error_count - 1].code, "token_limit") == 0;
+	check(!verdict.has_reply || verdict.exit_code == 0 || is_spent);
 	check(utf8_is_valid(verdict.reply.data, verdict.reply.len));
 	for (size_t i = 0; i < verdict.error_count; i++)
 		check(verdict.errors[i].text.len && verdict.exit_code != 0);
@@ -108,6 +127,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.session_prefix = STR("AGENT_SESSION:"),
 		.is_streaming = !(data[0] & 4),
 		.has_permission = data[0] & 8,
+		.max_tokens = data[0] & 16 ? TOKENS_MAX : 0,
 		.max_reply_chars = world.is_limited ? CHARS_MAX : 0,
 		.truncation_suffix = STR("~"),
 		.line_limit = 100,

@@ -13,9 +13,23 @@ static bool agentkit_answer_send(perch_agentkit *agent)
 		wire_write(&agent->wire, (struct str){ agent->line.data, agent->line.len }) == 0;
 }
 
+bool perch_agentkit_partial_as(perch_agentkit *agent, const char *role, const char *text)
+{
+	return agent->has_failed || agent->dialect->partial(agent, role, text);
+}
+
 bool perch_agentkit_partial(perch_agentkit *agent, const char *text)
 {
-	return agent->has_failed || agent->dialect->partial(agent, text);
+	return perch_agentkit_partial_as(agent, NULL, text);
+}
+
+bool perch_agentkit_usage(perch_agentkit *agent, const char *usage)
+{
+	const perch_json_value *value = NULL;
+	if (perch_json_parse(agent->json, usage, strlen(usage), &value, NULL) < 0 ||
+		perch_json_type_of(value) != PERCH_JSON_OBJECT)
+		return false;
+	return agent->dialect->usage(agent, usage);
 }
 
 bool perch_agentkit_session(perch_agentkit *agent, const char *id)
@@ -40,9 +54,16 @@ bool perch_agentkit_reply(perch_agentkit *agent, const char *text)
 	return buf_append_text(&agent->reply, text) == 0;
 }
 
+bool perch_agentkit_permission_to(
+	perch_agentkit *agent, const char *tool_name, const char *input, const char *description)
+{
+	return agent->may_ask &&
+		agent->dialect->permission(agent, tool_name, input ? input : "{}", description);
+}
+
 bool perch_agentkit_permission(perch_agentkit *agent, const char *tool_name, const char *input)
 {
-	return agent->may_ask && agent->dialect->permission(agent, tool_name, input ? input : "{}");
+	return perch_agentkit_permission_to(agent, tool_name, input, NULL);
 }
 
 /* ---- 0.1: prefixed lines -------------------------------------------------- */
@@ -61,9 +82,16 @@ static bool agentkit_answer_say(
 	return agentkit_answer_send(agent);
 }
 
-static bool agentkit_answer_partial_0_1(perch_agentkit *agent, const char *text)
+static bool agentkit_answer_partial_0_1(perch_agentkit *agent, const char *role, const char *text)
 {
-	return agentkit_answer_say(agent, "AGENT_PARTIAL:", text, true);
+	return role || agentkit_answer_say(agent, "AGENT_PARTIAL:", text, true);
+}
+
+static bool agentkit_answer_usage_0_1(perch_agentkit *agent, const char *usage)
+{
+	(void)agent;
+	(void)usage;
+	return true;
 }
 
 static bool agentkit_answer_session_0_1(perch_agentkit *agent, const char *id)
@@ -97,11 +125,12 @@ static bool agentkit_answer_finish_0_1(perch_agentkit *agent)
 }
 
 static bool agentkit_answer_no_permission(
-	perch_agentkit *agent, const char *tool_name, const char *input)
+	perch_agentkit *agent, const char *tool_name, const char *input, const char *description)
 {
 	(void)agent;
 	(void)tool_name;
 	(void)input;
+	(void)description;
 	return false;
 }
 
@@ -141,6 +170,7 @@ static int agentkit_answer_read_0_1(perch_agentkit *agent)
 const struct agentkit_dialect agentkit_0_1 = {
 	.read = agentkit_answer_read_0_1,
 	.partial = agentkit_answer_partial_0_1,
+	.usage = agentkit_answer_usage_0_1,
 	.session = agentkit_answer_session_0_1,
 	.error = agentkit_answer_error_0_1,
 	.finish = agentkit_answer_finish_0_1,
@@ -157,6 +187,11 @@ static struct perch_json_writer agentkit_answer_begin_event(perch_agentkit *agen
 	kit_put(&writer, "type", type);
 	kit_put(&writer, "session_id", agent->new_session);
 	agent->new_session = NULL;
+	if (agent->new_usage) {
+		perch_json_write_name(&writer, "usage");
+		perch_json_write_raw(&writer, agent->new_usage, strlen(agent->new_usage));
+	}
+	agent->new_usage = NULL;
 	return writer;
 }
 
@@ -175,12 +210,21 @@ static bool agentkit_answer_event(
 	return agentkit_answer_send_event(agent, &writer);
 }
 
-static bool agentkit_answer_partial_0_4(perch_agentkit *agent, const char *text)
+static bool agentkit_answer_partial_0_4(perch_agentkit *agent, const char *role, const char *text)
 {
-	return agentkit_answer_event(agent, "partial", "text", text);
+	struct perch_json_writer writer = agentkit_answer_begin_event(agent, "partial");
+	kit_put(&writer, "role", role);
+	kit_put(&writer, "text", text);
+	return agentkit_answer_send_event(agent, &writer);
 }
 
-/* There is no event for it: it is sent with the next one. */
+/* There is no event for these two: they are sent with the next one. */
+static bool agentkit_answer_usage_0_4(perch_agentkit *agent, const char *usage)
+{
+	agent->new_usage = kit_one_line(&agent->arena, usage);
+	return agent->new_usage;
+}
+
 static bool agentkit_answer_session_0_4(perch_agentkit *agent, const char *id)
 {
 	agent->new_session = arena_dup(&agent->arena, str_from(id));
@@ -214,15 +258,19 @@ static bool agentkit_answer_await_permission(perch_agentkit *agent, const char *
 }
 
 static bool agentkit_answer_permission_0_4(
-	perch_agentkit *agent, const char *tool_name, const char *input)
+	perch_agentkit *agent, const char *tool_name, const char *input, const char *description)
 {
 	char request_id[32];
+	const char *line = kit_one_line(&agent->arena, input);
+	if (!line)
+		return false;
 	snprintf(request_id, sizeof(request_id), "p%lu", ++agent->next_request);
 	struct perch_json_writer writer = agentkit_answer_begin_event(agent, "permission_request");
 	kit_put(&writer, "request_id", request_id);
 	kit_put(&writer, "tool_name", tool_name);
+	kit_put(&writer, "description", description);
 	perch_json_write_name(&writer, "input");
-	perch_json_write_raw(&writer, input, strlen(input));
+	perch_json_write_raw(&writer, line, strlen(line));
 	return agentkit_answer_send_event(agent, &writer) &&
 		agentkit_answer_await_permission(agent, request_id);
 }
@@ -255,6 +303,7 @@ static int agentkit_answer_read_0_4(perch_agentkit *agent)
 const struct agentkit_dialect agentkit_0_4 = {
 	.read = agentkit_answer_read_0_4,
 	.partial = agentkit_answer_partial_0_4,
+	.usage = agentkit_answer_usage_0_4,
 	.session = agentkit_answer_session_0_4,
 	.error = agentkit_answer_error_0_4,
 	.finish = agentkit_answer_finish_0_4,

@@ -9,11 +9,13 @@
 /* How a dialect reads its turn and says what is said. */
 struct agentkit_dialect {
 	int (*read)(perch_agentkit *agent); /* 0 or a negative errno */
-	bool (*partial)(perch_agentkit *agent, const char *text);
+	bool (*partial)(perch_agentkit *agent, const char *role, const char *text); /* role or NULL */
+	bool (*usage)(perch_agentkit *agent, const char *usage);                    /* an object */
 	bool (*session)(perch_agentkit *agent, const char *id);
 	bool (*error)(perch_agentkit *agent, const char *text);
 	bool (*finish)(perch_agentkit *agent); /* sends the reply */
-	bool (*permission)(perch_agentkit *agent, const char *tool_name, const char *input);
+	bool (*permission)(
+		perch_agentkit *agent, const char *tool_name, const char *input, const char *description);
 };
 
 extern const struct agentkit_dialect agentkit_0_1;
@@ -31,6 +33,7 @@ struct perch_agentkit {
 	perch_agentkit_attachment *attachments;
 	size_t attachment_count;
 	const char *new_session; /* 0.4: to be told with the next event; NULL = none */
+	const char *new_usage;   /* 0.4: the same */
 	unsigned long next_request;
 	struct buf reply;
 	struct buf line; /* being written */

@@ -15,3 +15,14 @@ char *kit_format(const char *format, va_list arguments)
 		vsnprintf(text, (size_t)length + 1, format, arguments);
 	return text;
 }
+
+/* In a string they are escaped, elsewhere they are blanks. */
+const char *kit_one_line(struct arena *arena, const char *json)
+{
+	char *line = arena_dup(arena, str_from(json));
+	for (char *at = line; at && *at; at++) {
+		if (*at == '\n' || *at == '\r')
+			*at = ' ';
+	}
+	return line;
+}

@@ -10,6 +10,9 @@
 /* The text of a format, to be freed; NULL without memory. */
 char *kit_format(const char *format, va_list arguments);
 
+/* A copy of JSON without newlines, which separate the messages; NULL without memory. */
+const char *kit_one_line(struct arena *arena, const char *json);
+
 /* A member with this text; none when it is NULL. */
 static inline void kit_put(struct perch_json_writer *writer, const char *name, const char *text)
 {

@@ -122,6 +122,8 @@ upward_includes() (
                 wrong(file, number, layer " must not include " path)
             if (file ~ hosting && target in in_hosts && !(path in in_plain))
                 wrong(file, number, "a command hosts by include/perch, not by " path)
+            if (file ~ /^src\/cli\/ui\// && path ~ /^cli\/[^\/]*\// && path !~ /^cli\/ui\//)
+                wrong(file, number, "what commands share must not include a command: " path)
         }
         { files[++total] = $0; exists[$0] = 1 }
         END {
@@ -203,6 +205,7 @@ check "found: a command that hosts by itself" is_found src/cli/agent/agent_run.c
 check "found: a command that calls by itself" is_found src/cli/tool/tool_serve_calls.c '#include "tool/call.h"'
 check "found: a command inside the service" is_found src/cli/agent/chat.h '#include "service/service_parts.h"'
 check "found: a command that confines by itself" is_found src/cli/sandbox/sandbox_run.c '#include "sandbox/sandbox.h"'
+check "found: a part of all commands that knows one" is_found src/cli/ui/a.c '#include "cli/tool/tool_commands.h"'
 check "found: a public header and a layer" is_found include/perch/a.h '#include "base/buf.h"'
 check "found: a public header and a library" is_found include/perch/a.h '#include <yaml.h>'
 
@@ -219,6 +222,7 @@ check "allowed: a frontend and formats" is_allowed src/queue/a.c '#include "data
 check "allowed: a frontend of its own" is_allowed src/serve/a.c '#include "serve/token.h"'
 check "allowed: a command and a binding" is_allowed src/cli/tool/tool_call.c '#include "tool/binding.h"'
 check "allowed: a command that looks at profiles" is_allowed src/cli/agent/agent_check.c '#include "agent/profile.h"'
+check "allowed: a part of all commands and the others" is_allowed src/cli/ui/a.c '#include "cli/ui/page.h"'
 check "allowed: public headers and libc" is_allowed include/perch/a.h '#include <stdint.h>'
 
 unknown_layer_is_found() {

@@ -58,6 +58,23 @@ typedef struct perch_attachment {
 	const char *name; /* NULL = none */
 } perch_attachment;
 
+/* What a turn or a session has used, as far as the agent says: numbers by the names that models
+ * have for them. 0 = not said. */
+typedef struct perch_agent_usage {
+	uint64_t input_tokens; /* with those that a cache has read or stored */
+	uint64_t output_tokens;
+	uint64_t total_tokens; /* as it was said, or the sum of both */
+	uint64_t cost_micros;  /* millionths of a US dollar */
+} perch_agent_usage;
+
+/* 0.4: an agent asks whether it may use a tool. */
+typedef struct perch_agent_permission {
+	const char *request_id;
+	const char *tool_name;
+	const char *input;       /* JSON */
+	const char *description; /* what the agent says about it; "" = nothing */
+} perch_agent_permission;
+
 /* How a turn ended. Texts are valid during the call. */
 typedef struct perch_agent_end {
 	bool success;
@@ -76,6 +93,7 @@ typedef struct perch_agent_end {
 	perch_reach reach;
 	const char *hint; /* what its sandbox denied it, and what allows it; "" = nothing is known */
 	perch_background_end background;
+	perch_agent_usage usage;
 } perch_agent_end;
 
 /* What a turn tells; any may be NULL. Called from the loop. Texts have a NUL behind them, are
@@ -89,15 +107,18 @@ typedef struct perch_agent_events {
 	void (*session)(perch_agent_turn *turn, void *data, const char *id);
 	void (*warning)(perch_agent_turn *turn, void *data, const char *text);
 	/* For the user. code: "agent_error", "timeout", "exit", "signal", "start",
-	 * "output_limit", "cancelled", "memory". */
+	 * "output_limit", "token_limit", "cancelled", "memory". */
 	void (*error)(perch_agent_turn *turn, void *data, const char *code, const char *text);
 	void (*reply)(perch_agent_turn *turn, void *data, const char *text, size_t len);
-	/* 0.4: answer with perch_agent_turn_permit, now or later. NULL = denied.
-	 * input is JSON. */
-	void (*permission)(perch_agent_turn *turn, void *data, const char *request_id,
-		const char *tool_name, const char *input);
+	/* 0.4: answer with perch_agent_turn_permit, now or later. NULL = denied. */
+	void (*permission)(
+		perch_agent_turn *turn, void *data, const perch_agent_permission *permission);
 	/* The last one. */
 	void (*end)(perch_agent_turn *turn, void *data, const perch_agent_end *end);
+	/* 0.4: what is no part of the reply. */
+	void (*thinking)(perch_agent_turn *turn, void *data, const char *text, size_t len);
+	/* 0.4: what the turn has used so far, JSON as the agent wrote it; `end` has the numbers. */
+	void (*usage)(perch_agent_turn *turn, void *data, const char *json, size_t len);
 } perch_agent_events;
 
 /* Zero is the sane default everywhere. */
@@ -123,6 +144,9 @@ typedef struct perch_agent_turn_options {
 	size_t total_limit;       /* bytes of stdout; 0 = 64 MiB */
 	const perch_agent_events *events;
 	void *data;
+	/* How long earlier turns of the session took, of the time that the profile has for all of them
+	 * (budget_secs). */
+	uint64_t spent_ns;
 } perch_agent_turn_options;
 
 #ifdef __cplusplus

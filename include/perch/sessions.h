@@ -3,6 +3,7 @@
 #ifndef PERCH_SESSIONS_H
 #define PERCH_SESSIONS_H
 
+#include <perch/agent.h>
 #include <perch/base.h>
 
 #ifdef __cplusplus
@@ -18,6 +19,8 @@ typedef struct perch_session {
 	const char *id;      /* "" = none yet */
 	int64_t last_used;   /* seconds since 1970 */
 	int64_t turns;
+	perch_agent_usage usage; /* of all of them */
+	uint64_t spent_ns;       /* how long they took */
 } perch_session;
 
 /* Opens $XDG_STATE_HOME/perch/sessions.db, and makes it where there is none. Fails with words: a

@@ -78,6 +78,16 @@ PERCH_AGENTKIT_API const perch_agentkit_attachment *perch_agentkit_attachment_at
 /* A piece of the answer, shown at once. */
 PERCH_AGENTKIT_API bool perch_agentkit_partial(perch_agentkit *agent, const char *text);
 
+/* The same in a role: "thinking" is no part of the answer, bridges draw it apart or not at all;
+ * NULL = none. 0.1 knows no roles: there, what is in one is not sent. */
+PERCH_AGENTKIT_API bool perch_agentkit_partial_as(
+	perch_agentkit *agent, const char *role, const char *text);
+
+/* What the turn has used so far, a JSON object like {"input_tokens":12,"output_tokens":34}. 0.4: it
+ * is sent with the next event, the reply at the latest. 0.1: not at all. False when it is no JSON
+ * object. */
+PERCH_AGENTKIT_API bool perch_agentkit_usage(perch_agentkit *agent, const char *usage);
+
 /* The id of this session from now on. */
 PERCH_AGENTKIT_API bool perch_agentkit_session(perch_agentkit *agent, const char *id);
 
@@ -93,6 +103,10 @@ PERCH_AGENTKIT_API bool perch_agentkit_reply(perch_agentkit *agent, const char *
  * text, NULL = {}. */
 PERCH_AGENTKIT_API bool perch_agentkit_permission(
 	perch_agentkit *agent, const char *tool_name, const char *input);
+
+/* The same with a sentence for the user about what will be done; NULL = none. */
+PERCH_AGENTKIT_API bool perch_agentkit_permission_to(
+	perch_agentkit *agent, const char *tool_name, const char *input, const char *description);
 
 #ifdef __cplusplus
 }

@@ -56,7 +56,7 @@ struct perch_agent_turn {
 	struct agent_turn *turn;
 	perch_agent_events events;
 	void *data;
-	struct buf texts[3]; /* with a NUL: for one call */
+	struct buf texts[4]; /* with a NUL: for one call */
 };
 
 /* Without memory for a copy the text is lost, and its event with it: NULL. */
@@ -85,6 +85,26 @@ static void agent_api_on_partial(
 	const char *copy = turn->events.partial ? agent_api_terminated(turn, 0, text) : NULL;
 	if (copy)
 		turn->events.partial(turn, turn->data, copy, text.len);
+}
+
+static void agent_api_on_thinking(
+	void *data, struct agent_turn *inner, struct str text, struct str raw)
+{
+	(void)inner;
+	(void)raw;
+	perch_agent_turn *turn = data;
+	const char *copy = turn->events.thinking ? agent_api_terminated(turn, 0, text) : NULL;
+	if (copy)
+		turn->events.thinking(turn, turn->data, copy, text.len);
+}
+
+static void agent_api_on_usage(void *data, struct agent_turn *inner, struct str json)
+{
+	(void)inner;
+	perch_agent_turn *turn = data;
+	const char *copy = turn->events.usage ? agent_api_terminated(turn, 0, json) : NULL;
+	if (copy)
+		turn->events.usage(turn, turn->data, copy, json.len);
 }
 
 static void agent_api_on_session(void *data, struct agent_turn *inner, struct str id)
@@ -128,11 +148,15 @@ static void agent_api_on_permission(
 	void *data, struct agent_turn *inner, const struct agent_permission *permission)
 {
 	perch_agent_turn *turn = data;
-	const char *id = agent_api_terminated(turn, 0, permission->request_id);
-	const char *tool = agent_api_terminated(turn, 1, permission->tool_name);
-	const char *input = agent_api_terminated(turn, 2, permission->input);
-	if (turn->events.permission && id && tool && input)
-		turn->events.permission(turn, turn->data, id, tool, input);
+	const perch_agent_permission told = {
+		.request_id = agent_api_terminated(turn, 0, permission->request_id),
+		.tool_name = agent_api_terminated(turn, 1, permission->tool_name),
+		.input = agent_api_terminated(turn, 2, permission->input),
+		.description = agent_api_terminated(turn, 3, permission->description),
+	};
+	bool is_whole = told.request_id && told.tool_name && told.input && told.description;
+	if (turn->events.permission && is_whole)
+		turn->events.permission(turn, turn->data, &told);
 	else
 		agent_turn_permit(inner, permission->request_id, false, (struct str){ 0 });
 }
@@ -148,6 +172,8 @@ static void agent_api_on_end(void *data, struct agent_turn *inner, const perch_a
 static const struct agent_turn_events inner_events = {
 	.started = agent_api_on_started,
 	.partial = agent_api_on_partial,
+	.thinking = agent_api_on_thinking,
+	.usage = agent_api_on_usage,
 	.session = agent_api_on_session,
 	.warning = agent_api_on_warning,
 	.error = agent_api_on_error,
@@ -208,6 +234,7 @@ static struct agent_turn_options agent_api_inner_options(
 		.env = options->env,
 		.has_timeout = options->has_timeout,
 		.timeout_ns = options->timeout_ns,
+		.spent_ns = options->spent_ns,
 		.no_stream = options->no_stream,
 		.allow_shell_message = options->allow_shell_message,
 		.line_limit = options->line_limit,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "agent/agent_engine_parts.h"
+#include "agent/usage.h"
 #include "base/macros.h"
 #include "base/utf8.h"
 
@@ -52,6 +53,11 @@ bool agent_engine_is_broken(const struct agent_engine *engine)
 struct str agent_engine_session(const struct agent_engine *engine)
 {
 	return (struct str){ engine->session.data, engine->session.len };
+}
+
+const perch_agent_usage *agent_engine_usage(const struct agent_engine *engine)
+{
+	return &engine->usage;
 }
 
 void engine_set(struct agent_engine *engine, struct buf *target, struct str text)
@@ -203,6 +209,26 @@ void engine_error(struct agent_engine *engine, struct str text)
 	engine->effects->hang_up(engine->data);
 }
 
+static void agent_engine_cross_limit(struct agent_engine *engine, enum agent_limit limit)
+{
+	engine->limit = limit;
+	engine->effects->stop(engine->data);
+}
+
+void engine_usage(struct agent_engine *engine, const perch_json_value *said)
+{
+	struct str json = { 0 };
+	uint64_t most = engine->options.max_tokens;
+	json.data = perch_json_raw(said, &json.len);
+	if (!json.len)
+		return;
+	usage_raise(&engine->usage, said);
+	if (engine->effects->usage)
+		engine->effects->usage(engine->data, json);
+	if (most && engine->usage.total_tokens > most)
+		agent_engine_cross_limit(engine, LIMIT_TOKENS);
+}
+
 /* ---- session ids -------------------------------------------------------------- */
 
 static bool agent_engine_is_wide_blank(uint32_t c)
@@ -228,12 +254,6 @@ bool session_id_has_bad_character(struct str id, bool with_blanks)
 
 /* ---- lines ---------------------------------------------------------------------- */
 
-static void agent_engine_cross_limit(struct agent_engine *engine, const char *which)
-{
-	engine->limit = which;
-	engine->effects->stop(engine->data);
-}
-
 void agent_engine_line(struct agent_engine *engine, const char *line, size_t len, bool too_long)
 {
 	if (engine->is_broken || engine->limit)
@@ -241,11 +261,11 @@ void agent_engine_line(struct agent_engine *engine, const char *line, size_t len
 	engine->line_number++;
 	engine->total += len + 1;
 	if (too_long) {
-		agent_engine_cross_limit(engine, "line");
+		agent_engine_cross_limit(engine, LIMIT_LINE);
 		return;
 	}
 	if (engine->total > engine->options.total_limit) {
-		agent_engine_cross_limit(engine, "total");
+		agent_engine_cross_limit(engine, LIMIT_OUTPUT);
 		return;
 	}
 	struct str text = { line, len };

@@ -26,8 +26,8 @@ struct agent_engine_options {
 	bool is_guessed;           /* the dialect is a guess: a first line of 0.4 refutes it */
 	bool is_streaming;
 	bool has_permission;    /* 0.4 */
-	bool has_thinking;      /* 0.4: what has the role "thinking" is no partial; else it is */
 	size_t max_reply_chars; /* 0 = no limit */
+	uint64_t max_tokens;    /* that it may say to have used; 0 = no limit */
 	struct str truncation_suffix;
 	size_t line_limit; /* for words alone: lines come cut */
 	size_t total_limit;
@@ -37,15 +37,15 @@ struct agent_engine_options {
 struct agent_effects {
 	/* raw is JSON: the string (0.1) or the event (0.4). */
 	void (*partial)(void *data, struct str text, struct str raw);
-	void (*thinking)(void *data, struct str text, struct str raw); /* with has_thinking */
-	void (*usage)(void *data, struct str json);                    /* of the result; may be NULL */
+	void (*thinking)(void *data, struct str text, struct str raw); /* may be NULL */
+	void (*usage)(void *data, struct str json); /* what it says to have used; may be NULL */
 	void (*session)(void *data, struct str id);
 	void (*warning)(void *data, struct str text);
 	void (*permission)(void *data, const struct agent_permission *permission);
 	void (*send)(void *data, struct str line); /* with its '\n' */
 	/* The agent has written its last event: nothing more will be sent to it. */
 	void (*hang_up)(void *data);
-	/* Too much was written: it is to end. Called once. */
+	/* It wrote or used too much: it is to end. Called once. */
 	void (*stop)(void *data);
 };
 
@@ -73,12 +73,22 @@ bool agent_engine_is_broken(const struct agent_engine *engine);
 /* The session id as it is now, with a NUL behind it; empty = none was said. */
 struct str agent_engine_session(const struct agent_engine *engine);
 
+/* What the agent said to have used so far. */
+const perch_agent_usage *agent_engine_usage(const struct agent_engine *engine);
+
 /* ---- turn_verdict.c: the end of a turn ------------------------------------- */
+
+/* Which time was up. */
+enum agent_clock {
+	AGENT_CLOCK_TURN,    /* that of the turn */
+	AGENT_CLOCK_SILENCE, /* it said nothing for so long */
+	AGENT_CLOCK_BUDGET,  /* that of all turns of its session */
+};
 
 /* What became of the process. */
 struct agent_exit {
-	bool was_idle;       /* timed out by silence; else by the clock: */
-	uint64_t timeout_ns; /* 0 = it did not time out */
+	enum agent_clock clock;
+	uint64_t timeout_ns; /* the time that was up; 0 = it did not time out */
 	int cancelled_by;    /* SIGINT, SIGTERM, or 0 */
 	int status;          /* -1 = a signal, or unknown */
 	int signal;

@@ -6,6 +6,8 @@
 #include "base/buf.h"
 #include "data/json.h"
 
+enum agent_limit { LIMIT_NONE, LIMIT_LINE, LIMIT_OUTPUT, LIMIT_TOKENS };
+
 /* A request of the agent that is not answered, or stands behind one that is not. */
 struct permit {
 	struct permit *next;
@@ -36,7 +38,8 @@ struct agent_engine {
 	struct buf raw;
 	bool has_error;
 	struct buf error;
-	const char *limit; /* the one that was crossed, in words; NULL = none */
+	enum agent_limit limit; /* the one that was crossed */
+	perch_agent_usage usage;
 	struct permit *first;
 	struct permit *last;
 	bool denies_all;
@@ -58,6 +61,7 @@ void engine_set(struct agent_engine *engine, struct buf *target, struct str text
 void engine_partial(struct agent_engine *engine, struct str text, struct str raw);
 void engine_session(struct agent_engine *engine, struct str id);
 void engine_error(struct agent_engine *engine, struct str text);
+void engine_usage(struct agent_engine *engine, const perch_json_value *said);
 
 /* The part of a text that is within a number of characters. */
 struct str engine_first_chars(struct str text, size_t chars, size_t *ret_taken);

@@ -14,6 +14,7 @@ void agent_note_start(struct trace *trace, const struct agent_engine_options *op
 		FACT_FLAG("streaming", options->is_streaming),
 		FACT_FLAG("permission", options->has_permission),
 		FACT_NUMBER("max_reply_chars", options->max_reply_chars),
+		FACT_NUMBER("max_tokens", options->max_tokens),
 		FACT_TEXT("truncation_suffix", options->truncation_suffix),
 		FACT_NUMBER("line_limit", options->line_limit),
 		FACT_NUMBER("total_limit", options->total_limit),
@@ -37,15 +38,19 @@ void agent_note_permit(struct trace *trace, struct str request_id, bool allowed,
 	trace_event(trace, "permit", facts, allowed ? "it was allowed" : "it was denied");
 }
 
-void agent_note_timeout(struct trace *trace, uint64_t timeout_ns, bool was_idle)
+void agent_note_timeout(struct trace *trace, uint64_t timeout_ns, enum agent_clock clock)
 {
 	const struct trace_fact facts[] = {
 		FACT_NUMBER("after_ns", timeout_ns),
-		FACT_FLAG("idle", was_idle),
+		FACT_FLAG("idle", clock == AGENT_CLOCK_SILENCE),
+		FACT_FLAG("budget", clock == AGENT_CLOCK_BUDGET),
 		FACTS_END,
 	};
 	trace_event(trace, "timeout", facts, "time is up: %g s%s",
-		(double)timeout_ns / (double)NSEC_PER_SEC, was_idle ? " of silence" : "");
+		(double)timeout_ns / (double)NSEC_PER_SEC,
+		clock == AGENT_CLOCK_SILENCE      ? " of silence"
+			: clock == AGENT_CLOCK_BUDGET ? " for the whole session"
+										  : "");
 }
 
 void agent_note_cancel(struct trace *trace, int signal)

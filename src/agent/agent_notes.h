@@ -28,7 +28,7 @@ void agent_note_permit(
 	struct trace *trace, struct str request_id, bool allowed, struct str message);
 
 /* Before everything that is open is denied: one of both. */
-void agent_note_timeout(struct trace *trace, uint64_t timeout_ns, bool was_idle);
+void agent_note_timeout(struct trace *trace, uint64_t timeout_ns, enum agent_clock clock);
 void agent_note_cancel(struct trace *trace, int signal);
 
 /* The process is gone. */

@@ -36,6 +36,11 @@ static const char *const steps[] = {
 	" number INTEGER NOT NULL, holder INTEGER NOT NULL,"
 	" PRIMARY KEY (profile, sender, name, number)) WITHOUT ROWID;"
 	"PRAGMA application_id = " SCHEMA_TEXT(APPLICATION_ID),
+	"ALTER TABLE session ADD COLUMN input_tokens INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE session ADD COLUMN output_tokens INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE session ADD COLUMN total_tokens INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE session ADD COLUMN cost_micros INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE session ADD COLUMN spent_ms INTEGER NOT NULL DEFAULT 0",
 };
 _Static_assert(COUNT(steps) == DATABASE_VERSION, "a step for each version");
 

@@ -9,7 +9,7 @@
 #include "agent/sqlite.h"
 
 enum {
-	DATABASE_VERSION = 1,     /* of the schema; an older one is upgraded, a newer one refused */
+	DATABASE_VERSION = 2,     /* of the schema; an older one is upgraded, a newer one refused */
 	DATABASE_BUSY_MS = 1000,  /* how long another process's write is waited for */
 	DATABASE_WAL_PAGES = 512, /* half a MiB: what is read again at the next open stays small */
 };
@@ -23,6 +23,7 @@ enum statement {
 	SQL_TICKET_DROP,
 	SQL_SESSION_ID,
 	SQL_SESSION_SET_ID,
+	SQL_SESSION_FORGET,
 	SQL_SESSION_COUNT,
 	SQL_SESSION_LIST,
 	SQL_SESSION_REMOVE,
@@ -45,6 +46,7 @@ struct arguments {
 	int64_t holder;
 	const char *id;
 	int64_t now; /* seconds since 1970 */
+	struct session_spending spending;
 };
 
 /* Opens it, or makes it where there is none. The path is copied. `{0}` can be

@@ -40,10 +40,10 @@ static const char *dialect_0_4_take_partial(
 		return "is a partial without a text and is ignored";
 	struct str role = { 0 };
 	dialect_0_4_get_text(event, "role", &role);
-	if (engine->options.has_thinking && str_is(role, "thinking"))
-		engine->effects->thinking(engine->data, text, line);
-	else
+	if (!str_is(role, "thinking"))
 		engine_partial(engine, text, line);
+	else if (engine->effects->thinking)
+		engine->effects->thinking(engine->data, text, line);
 	return NULL;
 }
 
@@ -60,10 +60,6 @@ static const char *dialect_0_4_take_result(
 		return NULL;
 	engine->has_result = true;
 	engine_set(engine, &engine->body, text);
-	struct str usage = { 0 };
-	usage.data = perch_json_raw(perch_json_get(event, "usage"), &usage.len);
-	if (usage.len && engine->effects->usage)
-		engine->effects->usage(engine->data, usage);
 	engine->effects->hang_up(engine->data);
 	return NULL;
 }
@@ -124,7 +120,10 @@ static const char *dialect_0_4_take_event(
 	if (which == COUNT(events))
 		return "is no event that is known and is ignored";
 	dialect_0_4_take_session(engine, perch_json_get(event, "session_id"), line);
-	return events[which].take(engine, event, line);
+	const char *problem = events[which].take(engine, event, line);
+	/* The result has it; an agent may say it earlier, too, and with its error. */
+	engine_usage(engine, perch_json_get(event, "usage"));
+	return problem;
 }
 
 bool dialect_0_4_has_event(struct agent_engine *engine, struct str line)

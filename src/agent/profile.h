@@ -55,6 +55,8 @@ struct agent_profile {
 	const char *const *env_allowlist; /* names; LC_* style not needed */
 	uint64_t timeout_ns;              /* 0 = none, as all below */
 	uint64_t idle_timeout_ns;
+	uint64_t budget_ns;     /* of all turns of a session together */
+	size_t max_turn_tokens; /* that a turn may say to have used */
 	uint64_t kill_grace_ns; /* 0 = SIGKILL right behind SIGTERM */
 	bool keeps_background;  /* what it leaves running is not ended with the turn */
 	size_t retry; /* a turn that its host did not see the end of may be begun again so often */

@@ -9,7 +9,7 @@
 #include "base/macros.h"
 
 /* The most sentences that depend on the dialect. */
-enum { DIALECT_ODDITIES_MAX = 2 };
+enum { DIALECT_ODDITIES_MAX = 3 };
 
 bool agent_dialect_find(const char *version, enum agent_dialect *ret_dialect)
 {
@@ -69,6 +69,9 @@ static int profile_dialect_settle(struct arena *arena, struct agent_profile *pro
 		return err_no_memory(err);
 	if (dialect == AGENT_0_4 && profile_dialect_any(profile, template_uses_message))
 		list[count++] = "{{MESSAGE}} means nothing in protocol 0.4: the message is on stdin";
+	if (dialect == AGENT_0_1 && profile->max_turn_tokens)
+		list[count++] = "max_turn_tokens means nothing in protocol 0.1: an agent cannot say in it "
+						"what it uses";
 	list[count] = NULL;
 	profile->warnings = list;
 	profile->dialect = dialect;

@@ -253,6 +253,8 @@ static const struct key {
 	{ "env_allowlist", KIND_OWN, 0, profile_keys_read_env_allowlist },
 	{ "timeout_secs", KIND_SECONDS, AT(timeout_ns), NULL },
 	{ "idle_timeout_secs", KIND_SECONDS, AT(idle_timeout_ns), NULL },
+	{ "budget_secs", KIND_SECONDS, AT(budget_ns), NULL },
+	{ "max_turn_tokens", KIND_COUNT, AT(max_turn_tokens), NULL },
 	{ "kill_grace_secs", KIND_SECONDS, AT(kill_grace_ns), NULL },
 	{ "background", KIND_OWN, 0, profile_keys_read_background },
 	{ "retry", KIND_COUNT, AT(retry), NULL },

@@ -21,7 +21,7 @@ struct profile_reader {
 	const struct yaml_entry *like_command; /* an unknown key that may be meant as it; or NULL */
 };
 
-enum { PROFILE_KEYS = 30 };
+enum { PROFILE_KEYS = 32 };
 
 /* In profile_keys.c: the number of a key, -1 = unknown; and reading its value. */
 int profile_find_key(const char *name);

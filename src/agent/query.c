@@ -3,6 +3,9 @@
 #include "agent/database.h"
 #include "base/cleanup.h"
 
+#define SPENDING " input_tokens, output_tokens, total_tokens, cost_micros, spent_ms"
+/* A sum that stays exact, see USAGE_MAX. */
+#define ADD(column, more) " " column " = min(" column " + " more ", 9007199254740991)"
 #define THE_KEY "profile = ?1 AND sender = ?2 AND name = ?3"
 
 /* The parameters are the members of struct arguments, in their order. */
@@ -16,14 +19,23 @@ static const char *const statements[STATEMENTS] = {
 	[SQL_TICKET_FIRST] =
 		"SELECT number, holder FROM ticket WHERE " THE_KEY " ORDER BY number LIMIT 1",
 	[SQL_TICKET_DROP] = "DELETE FROM ticket WHERE " THE_KEY " AND number = ?4 AND holder = ?5",
-	[SQL_SESSION_ID] = "SELECT id FROM session WHERE " THE_KEY,
-	[SQL_SESSION_SET_ID] = "INSERT INTO session VALUES (?1, ?2, ?3, ?6, ?7, 0)"
+	[SQL_SESSION_ID] = "SELECT id, spent_ms FROM session WHERE " THE_KEY,
+	[SQL_SESSION_SET_ID] = "INSERT INTO session (profile, sender, name, id, last_used, turns)"
+						   " VALUES (?1, ?2, ?3, ?6, ?7, 0)"
 						   " ON CONFLICT DO UPDATE SET id = ?6, last_used = ?7",
-	[SQL_SESSION_COUNT] = "INSERT INTO session VALUES (?1, ?2, ?3, '', ?7, 1)"
-						  " ON CONFLICT DO UPDATE SET turns = turns + 1, last_used = ?7",
-	[SQL_SESSION_LIST] = "SELECT profile, sender, name, id, last_used, turns FROM session"
-						 " WHERE ?1 IS NULL OR profile = ?1"
-						 " ORDER BY last_used DESC, profile, sender, name",
+	[SQL_SESSION_FORGET] =
+		"UPDATE session SET id = '', last_used = ?7, input_tokens = 0,"
+		" output_tokens = 0, total_tokens = 0, cost_micros = 0, spent_ms = 0 WHERE " THE_KEY,
+	[SQL_SESSION_COUNT] =
+		"INSERT INTO session (profile, sender, name, id, last_used, turns," SPENDING ")"
+		" VALUES (?1, ?2, ?3, '', ?7, 1, ?8, ?9, ?10, ?11, ?12)"
+		" ON CONFLICT DO UPDATE SET turns = turns + 1, last_used = ?7," ADD(
+			"input_tokens", "?8") "," ADD("output_tokens", "?9") "," ADD("total_tokens",
+			"?10") "," ADD("cost_micros", "?11") "," ADD("spent_ms", "?12"),
+	[SQL_SESSION_LIST] =
+		"SELECT profile, sender, name, id, last_used, turns," SPENDING " FROM session"
+		" WHERE ?1 IS NULL OR profile = ?1"
+		" ORDER BY last_used DESC, profile, sender, name",
 	[SQL_SESSION_REMOVE] = "DELETE FROM session WHERE " THE_KEY " RETURNING 1",
 };
 
@@ -60,7 +72,13 @@ static int query_bind(const struct query *query, const struct arguments *argumen
 	code = code ? code : query_bind_number(query, 4, arguments->number);
 	code = code ? code : query_bind_number(query, 5, arguments->holder);
 	code = code ? code : query_bind_text(query, 6, arguments->id);
-	return code ? code : query_bind_number(query, 7, arguments->now);
+	code = code ? code : query_bind_number(query, 7, arguments->now);
+	const perch_agent_usage *usage = &arguments->spending.usage;
+	code = code ? code : query_bind_number(query, 8, (int64_t)usage->input_tokens);
+	code = code ? code : query_bind_number(query, 9, (int64_t)usage->output_tokens);
+	code = code ? code : query_bind_number(query, 10, (int64_t)usage->total_tokens);
+	code = code ? code : query_bind_number(query, 11, (int64_t)usage->cost_micros);
+	return code ? code : query_bind_number(query, 12, (int64_t)arguments->spending.spent_ms);
 }
 
 int query_begin(struct query *query, struct database *database, enum statement which,

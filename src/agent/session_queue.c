@@ -85,7 +85,9 @@ int session_queue_leave(struct session_turn *turn, bool counts, perch_err *err)
 {
 	struct sessions *sessions = turn->sessions;
 	struct database *database = &sessions->database;
-	const struct arguments session = { .key = turn->key, .now = time(NULL) };
+	const struct arguments session = {
+		.key = turn->key, .now = time(NULL), .spending = turn->spending
+	};
 	const struct ticket own = { turn->number, sessions->presence.number };
 	int r = database_run(database, SQL_BEGIN, NULL, err);
 	if (r == 0 && counts)

@@ -53,16 +53,22 @@ void session_turn_fail(struct session_turn *turn, const perch_err *err)
 static void session_turn_call_ready(struct session_turn *turn)
 {
 	_cleanup_free_ char *id = steal(&turn->id);
-	turn->has_id = id && id[0];
 	session_turn_move(turn, TURN_RUNNING);
 	if (!turn->is_silent)
 		turn->ready(turn->data, turn, id);
 }
 
+/* How the turn before it has left the session. */
+static int session_turn_look_up(struct session_turn *turn, perch_err *err)
+{
+	int r = sessions_id(turn->sessions, &turn->key, &turn->id, &turn->spent_ms, err);
+	turn->is_known = r > 0;
+	return r < 0 ? r : 0;
+}
+
 static int session_turn_ask_work(struct session_job *job, perch_err *err)
 {
-	struct session_turn *turn = TURN_OF(job, begin);
-	return sessions_id(turn->sessions, &turn->key, &turn->id, err);
+	return session_turn_look_up(TURN_OF(job, begin), err);
 }
 
 static void session_turn_ask_done(struct session_job *job, int r, const perch_err *err)
@@ -99,6 +105,11 @@ static void session_turn_due(struct timer *timer, uint64_t now_ns)
 const perch_err *session_turn_error(const struct session_turn *turn)
 {
 	return &turn->sessions->error;
+}
+
+uint64_t session_turn_spent_ms(const struct session_turn *turn)
+{
+	return turn->spent_ms;
 }
 
 int session_turns_prepare(struct sessions *sessions, perch_host *host)
@@ -182,7 +193,7 @@ static int session_turn_take_place(struct session_job *job, perch_err *err)
 		r = ticket_first(database, &sessions->presence, &turn->key, &turn->first, err);
 	/* One that need not wait learns its id in the same transaction. */
 	if (r >= 0 && turn->first.number == turn->number)
-		r = sessions_id(turn->sessions, &turn->key, &turn->id, err);
+		r = session_turn_look_up(turn, err);
 	if (r >= 0)
 		r = database_run(database, SQL_COMMIT, NULL, err);
 	if (r < 0) {
@@ -238,7 +249,7 @@ int session_turn_begin(struct sessions *sessions, const struct session_key *key,
 	return 0;
 }
 
-/* An id that is to be stored. */
+/* An id that is to be stored; empty: that the session is begun anew. */
 struct id_job {
 	struct session_job job; /* the first member */
 	const struct session_turn *turn;
@@ -253,7 +264,8 @@ static int session_turn_store_id(struct session_job *job, perch_err *err)
 	const struct arguments arguments = {
 		.key = storing->turn->key, .id = storing->id, .now = time(NULL)
 	};
-	return database_run(&job->sessions->database, SQL_SESSION_SET_ID, &arguments, err);
+	enum statement what = storing->id[0] ? SQL_SESSION_SET_ID : SQL_SESSION_FORGET;
+	return database_run(&job->sessions->database, what, &arguments, err);
 }
 
 static void session_turn_id_stored(struct session_job *job, int r, const perch_err *err)
@@ -282,7 +294,7 @@ void session_turn_id(struct session_turn *turn, const char *id, session_done_fn 
 void session_turn_forget(struct session_turn *turn, session_done_fn *done, void *data)
 {
 	const perch_err none = { 0 };
-	if (turn->has_id)
+	if (turn->is_known)
 		session_turn_id(turn, "", done, data);
 	else if (done)
 		done(data, "", 0, &none);
@@ -314,10 +326,12 @@ void session_turn_silence(struct session_turn *turn)
 	turn->is_silent = true;
 }
 
-void session_turn_end(struct session_turn *turn, bool counts, session_done_fn *done, void *data)
+void session_turn_end(struct session_turn *turn, const struct session_spending *spending,
+	session_done_fn *done, void *data)
 {
 	session_turn_move(turn, TURN_ENDING);
-	turn->counts = counts;
+	turn->counts = spending;
+	turn->spending = spending ? *spending : (struct session_spending){ 0 };
 	turn->ended = done;
 	turn->ended_data = data;
 	turn->end =

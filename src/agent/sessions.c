@@ -158,6 +158,13 @@ static int sessions_read_record(
 		.id = sessions_copy_text(query, 3, arena),
 		.last_used = query_number(query, 4),
 		.turns = query_number(query, 5),
+		.spending.usage = {
+			.input_tokens = (uint64_t)query_number(query, 6),
+			.output_tokens = (uint64_t)query_number(query, 7),
+			.total_tokens = (uint64_t)query_number(query, 8),
+			.cost_micros = (uint64_t)query_number(query, 9),
+		},
+		.spending.spent_ms = (uint64_t)query_number(query, 10),
 	};
 	if (!record.key.profile || !record.key.from || !record.key.name || !record.id)
 		return -ENOMEM;
@@ -204,8 +211,8 @@ int sessions_list(struct sessions *sessions, const char *profile, struct arena *
 	return 0;
 }
 
-int sessions_id(
-	struct sessions *sessions, const struct session_key *key, char **ret_id, perch_err *err)
+int sessions_id(struct sessions *sessions, const struct session_key *key, char **ret_id,
+	uint64_t *ret_spent_ms, perch_err *err)
 {
 	const struct arguments arguments = { .key = *key };
 	_cleanup_(query_end) struct query query = { 0 };
@@ -219,7 +226,8 @@ int sessions_id(
 	if (!id)
 		return err_no_memory(err);
 	*ret_id = id;
-	return 0;
+	*ret_spent_ms = r > 0 ? (uint64_t)query_number(&query, 1) : 0;
+	return r;
 }
 
 int sessions_remove(struct sessions *sessions, const struct session_key *key, perch_err *err)

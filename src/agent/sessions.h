@@ -5,6 +5,7 @@
 #define AGENT_SESSIONS_H
 
 #include "base/arena.h"
+#include "perch/agent.h"
 #include "perch/host.h"
 
 struct sessions;
@@ -19,11 +20,18 @@ struct session_key {
 uint32_t session_key_hash(const struct session_key *key);
 bool session_key_is(const struct session_key *a, const struct session_key *b);
 
+/* What the turns of a session have used, as far as their agent says, and how long they took. */
+struct session_spending {
+	perch_agent_usage usage;
+	uint64_t spent_ms;
+};
+
 struct session_record {
 	struct session_key key;
 	const char *id;    /* "" = none yet */
 	int64_t last_used; /* seconds since 1970 */
 	int64_t turns;
+	struct session_spending spending;
 };
 
 /* The longest profile, sender or name, in bytes. */
@@ -60,7 +68,11 @@ int session_turn_begin(struct sessions *sessions, const struct session_key *key,
 
 const perch_err *session_turn_error(const struct session_turn *turn);
 
-/* The agent was started without the id that the session has: it is forgotten. `done` is called
+/* How long the turns of its session took before it; known when it is ready. */
+uint64_t session_turn_spent_ms(const struct session_turn *turn);
+
+/* The agent was started without the id that the session has: that is forgotten, with what its turns
+ * have used. `done` is called
  * once, mostly before this returns, as with the next two; it may be NULL. */
 void session_turn_forget(struct session_turn *turn, session_done_fn *done, void *data);
 
@@ -69,8 +81,10 @@ void session_turn_id(struct session_turn *turn, const char *id, session_done_fn 
 
 /* The turn is over: when that is recorded, the next one may begin. It must not be used any more;
  * `ready` is not called any more. Also for a turn that has not become ready: it leaves the queue. A
- * record that failed is tried again, without being counted. */
-void session_turn_end(struct session_turn *turn, bool counts, session_done_fn *done, void *data);
+ * record that failed is tried again, without being counted. `spending` NULL: it has not run, and
+ * does not count. */
+void session_turn_end(struct session_turn *turn, const struct session_spending *spending,
+	session_done_fn *done, void *data);
 
 /* The owner of this turn is going away: neither `ready` nor any `done` is called any more. It must
  * be ended, or has been and is not recorded yet. */
@@ -82,9 +96,10 @@ void session_turn_silence(struct session_turn *turn);
 int sessions_list(struct sessions *sessions, const char *profile, struct arena *arena,
 	struct session_record **ret_records, size_t *ret_count, perch_err *err);
 
-/* The id that the agent gave last, "" = none: the caller frees it. */
-int sessions_id(
-	struct sessions *sessions, const struct session_key *key, char **ret_id, perch_err *err);
+/* The id that the agent gave last, "" = none: the caller frees it; and how long the session's turns
+ * took. 1 = there is such a session, 0 = there is none. */
+int sessions_id(struct sessions *sessions, const struct session_key *key, char **ret_id,
+	uint64_t *ret_spent_ms, perch_err *err);
 
 /* Reads all of it: 1 = it is sound, 0 = there is none. PERCH_ESYNTAX when it is damaged or not
  * ours: then it can be moved out of the way, under a new name in its directory. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agent/sessions_api.h"
+#include "base/clock.h"
 #include "base/err.h"
 
 int perch_sessions_open(perch_sessions **ret_sessions, perch_err *err)
@@ -47,6 +48,8 @@ static perch_session sessions_api_session(const struct session_record *record)
 		.id = record->id,
 		.last_used = record->last_used,
 		.turns = record->turns,
+		.usage = record->spending.usage,
+		.spent_ns = record->spending.spent_ms * NSEC_PER_MSEC,
 	};
 }
 

@@ -107,12 +107,14 @@ struct session_turn {
 	bool is_behind_others; /* waits for another process */
 	bool has_failed;       /* the database; sessions->error says how */
 	bool is_silent;        /* its owner is gone: nothing is told any more */
-	bool has_id;           /* the session, as the turn before left it */
+	bool is_known;         /* there is such a session, as the turn before left it */
 	char *id;              /* of the session, where it is known already */
+	uint64_t spent_ms;     /* by the turns before it */
 	int64_t number;
 	struct ticket first; /* in its session, as it was found last */
 	bool has_next;       /* a turn has come first, behind its end */
 	bool counts;
+	struct session_spending spending;
 	struct session_job begin; /* takes a ticket; later finds out the id */
 	struct session_job end;
 	int begin_result; /* 1 = not known yet */

@@ -92,7 +92,7 @@ static void turn_tell_end(struct agent_turn *turn, const perch_result *result)
 {
 	const struct agent_profile *profile = turn->options.profile;
 	const struct agent_exit exit = {
-		.was_idle = turn->was_idle,
+		.clock = turn->clock,
 		.timeout_ns = turn->timeout_ns,
 		.cancelled_by = turn->cancelled_by,
 		.status = result->status_known && !result->signal ? result->exit_code : -1,
@@ -123,6 +123,7 @@ static void turn_tell_end(struct agent_turn *turn, const perch_result *result)
 		.sandbox = sandbox_layers(turn->sandbox),
 		.reach = result->reach,
 		.background = result->background,
+		.usage = *agent_engine_usage(turn->engine),
 	};
 	if (advice)
 		TELL(turn, warning, turn, str_from(advice));
@@ -213,8 +214,8 @@ static int turn_make_engine(struct agent_turn *turn)
 		.is_guessed = profile->evidence == DIALECT_UNSAID,
 		.is_streaming = profile->streaming && !options->no_stream,
 		.has_permission = profile->permission,
-		.has_thinking = options->events->thinking,
 		.max_reply_chars = profile->max_reply_chars,
+		.max_tokens = profile->max_turn_tokens,
 		.truncation_suffix = str_from(profile->truncation_suffix),
 		.line_limit = options->line_limit ? options->line_limit : AGENT_LINE_LIMIT,
 		.total_limit = options->total_limit ? options->total_limit : AGENT_TOTAL_LIMIT,

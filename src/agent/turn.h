@@ -22,8 +22,8 @@ struct agent_permission {
 struct agent_turn_events {
 	void (*started)(void *data, struct agent_turn *turn);
 	void (*partial)(void *data, struct agent_turn *turn, struct str text, struct str raw);
-	/* 0.4: what is no part of the reply (NULL = it is told as a partial), and what the turn has
-	 * used: JSON as the agent wrote it. */
+	/* 0.4: what is no part of the reply, and what the turn has used so far: JSON as the agent wrote
+	 * it. */
 	void (*thinking)(void *data, struct agent_turn *turn, struct str text, struct str raw);
 	void (*usage)(void *data, struct agent_turn *turn, struct str json);
 	/* A session line was read: now is the time to make it durable. */
@@ -54,6 +54,7 @@ struct agent_turn_options {
 	const char *const *own_env; /* the bridge's; NULL = environ */
 	bool has_timeout;
 	uint64_t timeout_ns; /* instead of the profile's */
+	uint64_t spent_ns;   /* by earlier turns of the session, of the profile's budget */
 	bool no_stream;
 	bool allow_shell_message;
 	size_t line_limit;  /* bytes; 0 = AGENT_LINE_LIMIT, 8 MiB */

@@ -12,20 +12,31 @@ void turn_clocks_stop(struct agent_turn *turn)
 	timer_cancel(timers, &turn->idle);
 }
 
+/* How long the turn may take; 0 = as long as it likes. */
 static uint64_t turn_clocks_wall_of(const struct agent_turn *turn)
 {
 	return turn->options.has_timeout ? turn->options.timeout_ns : turn->options.profile->timeout_ns;
 }
 
-static void turn_clocks_time_out(struct agent_turn *turn, uint64_t timeout_ns, bool was_idle)
+/* What is left of the session's budget, NEVER where it has none. */
+static uint64_t turn_clocks_budget_left(const struct agent_turn *turn)
+{
+	uint64_t budget_ns = turn->options.profile->budget_ns;
+	if (!budget_ns)
+		return NEVER;
+	return budget_ns > turn->options.spent_ns ? budget_ns - turn->options.spent_ns : 0;
+}
+
+static void turn_clocks_time_out(
+	struct agent_turn *turn, uint64_t timeout_ns, enum agent_clock clock)
 {
 	turn_clocks_stop(turn);
 	turn_tell_start(turn);
 	if (turn->is_over)
 		return;
 	turn->timeout_ns = timeout_ns;
-	turn->was_idle = was_idle;
-	agent_note_timeout(turn->options.trace, timeout_ns, was_idle);
+	turn->clock = clock;
+	agent_note_timeout(turn->options.trace, timeout_ns, clock);
 	agent_engine_deny_all(turn->engine, STR(AGENT_TIMED_OUT));
 	perch_child_stop(turn->child);
 }
@@ -34,7 +45,11 @@ static void turn_clocks_wall_due(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
 	struct agent_turn *turn = turn_enter(TURN_OF(timer, wall));
-	turn_clocks_time_out(turn, turn_clocks_wall_of(turn), false);
+	uint64_t wall_ns = turn_clocks_wall_of(turn);
+	if (wall_ns && wall_ns <= turn_clocks_budget_left(turn))
+		turn_clocks_time_out(turn, wall_ns, AGENT_CLOCK_TURN);
+	else
+		turn_clocks_time_out(turn, turn->options.profile->budget_ns, AGENT_CLOCK_BUDGET);
 	turn_leave(turn);
 }
 
@@ -53,7 +68,7 @@ static void turn_clocks_idle_due(struct timer *timer, uint64_t now_ns)
 	if (due_ns > now_ns)
 		timer_set(&turn->host->loop.timers, &turn->idle, due_ns);
 	else
-		turn_clocks_time_out(turn, limit, true);
+		turn_clocks_time_out(turn, limit, AGENT_CLOCK_SILENCE);
 	turn_leave(turn);
 }
 
@@ -81,8 +96,11 @@ void turn_clocks_start(struct agent_turn *turn)
 	timer_set(timers, &turn->begun, now_ns);
 	if (turn->failure)
 		return;
-	if (turn_clocks_wall_of(turn))
-		timer_set(timers, &turn->wall, clock_after(now_ns, turn_clocks_wall_of(turn)));
+	uint64_t wall_ns = turn_clocks_wall_of(turn);
+	uint64_t budget_ns = turn_clocks_budget_left(turn);
+	if (wall_ns || budget_ns != NEVER)
+		timer_set(timers, &turn->wall,
+			clock_after(now_ns, wall_ns && wall_ns < budget_ns ? wall_ns : budget_ns));
 	if (turn->options.profile->idle_timeout_ns)
 		timer_set(timers, &turn->idle, clock_after(now_ns, turn->options.profile->idle_timeout_ns));
 }

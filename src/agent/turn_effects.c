@@ -79,7 +79,7 @@ static void turn_on_stop(void *data)
 	struct agent_turn *turn = data;
 	if (turn->is_over)
 		return;
-	trace_note(turn->options.trace, "the agent writes too much: it is stopped");
+	trace_note(turn->options.trace, "the agent writes or uses too much: it is stopped");
 	perch_child_stop(turn->child);
 }
 

@@ -34,8 +34,8 @@ struct agent_turn {
 	bool is_told;       /* that it has started */
 	int failure;        /* why it has not; 0 = it has */
 	perch_err failure_text;
-	uint64_t timeout_ns; /* the one that was reached; 0 = none */
-	bool was_idle;
+	uint64_t timeout_ns;    /* the one that was reached; 0 = none */
+	enum agent_clock clock; /* whose time was up */
 	int cancelled_by;
 	unsigned entered; /* how many of our functions, from the loop, are at work */
 	bool is_over;     /* freed while they were: nothing is told any more */

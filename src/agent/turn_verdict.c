@@ -41,6 +41,13 @@ static struct buf *turn_verdict_add_error(
 	return text;
 }
 
+static const char *const turn_verdict_timeouts[] = {
+	[AGENT_CLOCK_TURN] = "the agent took longer than %g %s and was stopped",
+	[AGENT_CLOCK_SILENCE] = "the agent said nothing for %g %s and was stopped",
+	[AGENT_CLOCK_BUDGET] =
+		"the session has used up its budget_secs (%g %s): begin a new one, or raise them",
+};
+
 static void turn_verdict_say_timeout(
 	struct agent_engine *engine, const struct agent_exit *exit, struct agent_verdict *verdict)
 {
@@ -49,9 +56,8 @@ static void turn_verdict_say_timeout(
 		return;
 	double seconds = (double)exit->timeout_ns / (double)NSEC_PER_SEC;
 	buf_printf(turn_verdict_add_error(engine, verdict, "timeout"),
-		exit->was_idle ? "the agent said nothing for %g %s and was stopped"
-					   : "the agent took longer than %g %s and was stopped",
-		seconds, exit->timeout_ns == NSEC_PER_SEC ? "second" : "seconds");
+		turn_verdict_timeouts[exit->clock], seconds,
+		exit->timeout_ns == NSEC_PER_SEC ? "second" : "seconds");
 }
 
 static void turn_verdict_say_exit(
@@ -76,11 +82,21 @@ static void turn_verdict_say_exit(
 static void turn_verdict_say_limit(struct agent_engine *engine, struct agent_verdict *verdict)
 {
 	verdict->exit_code = EXIT_FAILURE;
-	bool is_line = strcmp(engine->limit, "line") == 0;
+	bool is_line = engine->limit == LIMIT_LINE;
 	buf_printf(turn_verdict_add_error(engine, verdict, "output_limit"),
 		is_line ? "the agent wrote a line of more than %zu bytes and was stopped"
 				: "the agent wrote more than %zu bytes and was stopped",
 		is_line ? engine->options.line_limit : engine->options.total_limit);
+}
+
+/* What was already paid for is told all the same. */
+static void turn_verdict_say_tokens(struct agent_engine *engine, struct agent_verdict *verdict)
+{
+	verdict->exit_code = EXIT_FAILURE;
+	buf_printf(turn_verdict_add_error(engine, verdict, "token_limit"),
+		"the turn has used %" PRIu64 " tokens, more than max_turn_tokens of its profile allows "
+		"(%" PRIu64 "), and was ended",
+		engine->usage.total_tokens, engine->options.max_tokens);
 }
 
 /* The reply is cut first: what perch adds to it is not the agent's length. */
@@ -120,6 +136,8 @@ static void turn_verdict_judge(
 	} else if (engine->is_broken) {
 		verdict->exit_code = EXIT_HOST;
 		buf_append_text(turn_verdict_add_error(engine, verdict, "memory"), "out of memory");
+	} else if (engine->limit == LIMIT_TOKENS) {
+		turn_verdict_say_tokens(engine, verdict);
 	} else if (engine->limit) {
 		turn_verdict_say_limit(engine, verdict);
 	} else if (!engine->has_error && (exit->signal || exit->status != 0)) {
@@ -152,7 +170,7 @@ void agent_engine_conclude(
 	struct agent_verdict verdict = { .body = turn_verdict_body(engine) };
 	turn_verdict_judge(engine, exit, &verdict);
 	turn_verdict_gather_errors(engine, exit, &verdict);
-	if (verdict.exit_code == 0)
+	if (verdict.exit_code == 0 || (engine->limit == LIMIT_TOKENS && engine->has_result))
 		turn_verdict_make_reply(engine, exit, &verdict);
 	if (turn_verdict_has_lost_words(engine)) {
 		engine->is_broken = true;

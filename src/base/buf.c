@@ -92,3 +92,8 @@ char *buf_steal(struct buf *buf)
 	*buf = (struct buf){ 0 };
 	return data;
 }
+
+bool buf_write_to(const struct buf *buf, FILE *stream)
+{
+	return !buf->len || fwrite(buf->data, 1, buf->len, stream) == buf->len;
+}

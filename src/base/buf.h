@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "perch/base.h"
@@ -56,6 +57,10 @@ static inline void buf_clear(struct buf *buf)
 	buf->len = 0;
 	buf->failed = false;
 }
+
+/* Writes the content; of an empty buffer, which may have no memory, nothing. Whether all of it was
+ * taken. */
+bool buf_write_to(const struct buf *buf, FILE *stream);
 
 /* Drops the first n bytes (n <= len). */
 void buf_consume(struct buf *buf, size_t n);

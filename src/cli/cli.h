@@ -45,6 +45,12 @@ struct cli {
 /* Reads such options from argv[*at] on. Returns 0, or an exit code after an error message. */
 int cli_read_globals(struct cli *cli, int argc, char **argv, int *at);
 
+/* Reads the options of a subcommand, which may stand anywhere among its words: its own (the table
+ * ends with a NULL name), --json, --ni, -v, -q and --color. Returns 0, or an exit code after an
+ * error message. */
+int cli_options(struct cli *cli, const struct option_spec *own, int argc, char **argv,
+	struct option_list *words);
+
 /* The value of --config DIR: DIR/perch is perch's configuration from now on. NULL is fine. Returns
  * 0 or an exit code after an error message. */
 int cli_set_config(const char *dir);

@@ -2,6 +2,7 @@
  * function checks their values, one text explains them. */
 #include <string.h>
 
+#include "base/macros.h"
 #include "cli/cli.h"
 
 static bool globals_is_color(const char *word)
@@ -90,4 +91,26 @@ int cli_read_globals(struct cli *cli, int argc, char **argv, int *at)
 	};
 	int r = options_parse(specs, argc, argv, at);
 	return r ? r : globals_check(cli);
+}
+
+enum { OPTIONS_MAX = 32 }; /* of a command, with those that it has in common with others */
+
+int cli_options(struct cli *cli, const struct option_spec *own, int argc, char **argv,
+	struct option_list *words)
+{
+	const struct option_spec common[] = {
+		{ "json", 0, OPTION_FLAG, &cli->json },
+		{ "verbose", 'v', OPTION_FLAG, &cli->verbose },
+		{ "quiet", 'q', OPTION_FLAG, &cli->quiet },
+		{ "color", 0, OPTION_TEXT, &cli->color },
+		{ "ni", 0, OPTION_MAYBE, &cli->non_interactive },
+		{ "non-interactive", 0, OPTION_MAYBE, &cli->non_interactive },
+		{ 0 },
+	};
+	struct option_spec all[OPTIONS_MAX] = { 0 };
+	size_t count = 0;
+	for (; own && own->name && count < OPTIONS_MAX - COUNT(common); own++)
+		all[count++] = *own;
+	memcpy(all + count, common, sizeof(common));
+	return options_parse_words(all, argc, argv, words);
 }

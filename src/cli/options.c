@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "cli/cli.h"
@@ -154,4 +155,27 @@ bool options_amount(const char *text, bool has_unit, uint64_t *ret_amount)
 		return false;
 	*ret_amount = (uint64_t)amount << shift;
 	return true;
+}
+
+int options_bytes(const char *option, const char *text, uint64_t *ret_bytes)
+{
+	*ret_bytes = 0;
+	if (!text || (options_amount(text, true, ret_bytes) && *ret_bytes))
+		return 0;
+	return cli_usage_error("write a number of bytes, with or without a unit: 512M, 4G",
+		"%s: '%s' is no amount", option, text);
+}
+
+int options_seconds(const char *option, const char *text, uint64_t *ret_ns)
+{
+	*ret_ns = 0;
+	if (!text)
+		return 0;
+	char *end;
+	double seconds = strtod(text, &end); /* the command sets no locale: a '.' is a '.' */
+	if (end == text || *end || !(seconds >= 0.001 && seconds <= 86400))
+		return cli_usage_error(
+			NULL, "%s takes seconds, from 0.001 to 86400, not '%s'", option, text);
+	*ret_ns = clock_from_seconds(seconds);
+	return 0;
 }

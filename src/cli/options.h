@@ -46,4 +46,11 @@ bool options_want(const struct option_list *list, const char *word);
 /* Reads 64, 256M, 1G: a number and, with `has_unit`, a unit of bytes. Returns whether it is one. */
 bool options_amount(const char *text, bool has_unit, uint64_t *ret_amount);
 
+/* Reads an amount of bytes that is not 0; 0 when the text is NULL. Returns as the next does. */
+int options_bytes(const char *option, const char *text, uint64_t *ret_bytes);
+
+/* Reads seconds, as nanoseconds; 0 when the text is NULL. Returns 0, or EXIT_USAGE after an error
+ * message, which names the option. */
+int options_seconds(const char *option, const char *text, uint64_t *ret_ns);
+
 #endif

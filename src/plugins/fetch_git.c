@@ -169,16 +169,15 @@ int fetch_git_open(struct fetch_git *git, struct workshop *workshop, const char 
 	return git->target ? 0 : err_no_memory(err);
 }
 
-static uint64_t fetch_git_most(void)
+static uint64_t fetch_git_most(const struct fetch_git *git)
 {
-	const char *given = TEST_SWITCH("PERCH_TEST_FETCH_MAX");
-	return given ? strtoull(given, NULL, 10) : FETCH_BYTES_MAX;
+	return git->workshop->clone_max ? git->workshop->clone_max : FETCH_BYTES_MAX;
 }
 
 static bool fetch_git_is_too_large(const void *data)
 {
 	const struct fetch_git *git = data;
-	return git->target[0] && fetch_is_too_large(git->target, fetch_git_most());
+	return git->target[0] && fetch_is_too_large(git->target, fetch_git_most(git));
 }
 
 /* The last line of git's output that says what is wrong. */
@@ -222,8 +221,8 @@ int fetch_git_run(struct fetch_git *git, const char *const *argv, const char *re
 		return err_no_memory(err);
 	int r = process_run(git->workshop, &spec, err);
 	if (r == -EFBIG && git->target[0])
-		return err_set(err, r, "the repository takes more than %llu MiB",
-			(unsigned long long)(fetch_git_most() >> 20));
+		return err_set(err, r, "the repository takes more than %llu MiB (--clone-max)",
+			(unsigned long long)(fetch_git_most(git) >> 20));
 	if (r <= 0)
 		return r;
 	struct str reason = fetch_git_reason(&log);

@@ -15,6 +15,7 @@ struct workshop {
 	struct frontend *frontend; /* NULL = nothing is told */
 	bool is_interactive;       /* a user sits at the terminal: git may ask for a password */
 	bool is_stopped;
+	uint64_t clone_max; /* bytes that a fetched repository may take; 0 = as fetch.h has it */
 };
 
 enum { PROCESS_LOG_MAX = 1024 * 1024, PROCESS_OUTPUT_MAX = 4 * 1024 * 1024 };

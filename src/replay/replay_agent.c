@@ -97,7 +97,9 @@ static int replay_agent_play_timeout(struct player *player, const struct trace_r
 {
 	struct agent_side *side = (struct agent_side *)player;
 	side->exit.timeout_ns = (uint64_t)facts_number(record->facts, "after_ns");
-	side->exit.was_idle = json_flag(record->facts, "idle");
+	side->exit.clock = json_flag(record->facts, "idle") ? AGENT_CLOCK_SILENCE
+		: json_flag(record->facts, "budget")            ? AGENT_CLOCK_BUDGET
+														: AGENT_CLOCK_TURN;
 	agent_engine_deny_all(side->engine, STR(AGENT_TIMED_OUT));
 	return replay_agent_settle(side);
 }
@@ -218,6 +220,7 @@ static int replay_agent_begin(struct player *player, const perch_json_value *fac
 		.is_streaming = json_flag(facts, "streaming"),
 		.has_permission = json_flag(facts, "permission"),
 		.max_reply_chars = (size_t)facts_number(facts, "max_reply_chars"),
+		.max_tokens = (uint64_t)facts_number(facts, "max_tokens"),
 		.truncation_suffix = recorded_copy(&side->kept, facts_text(facts, "truncation_suffix")),
 		.line_limit = (size_t)facts_number(facts, "line_limit"),
 		.total_limit = (size_t)facts_number(facts, "total_limit"),

@@ -1,5 +1,5 @@
 /* The gate. */
-#include "serve/gate.h"
+#include "serve/serve_exchange.h"
 
 #include <stdlib.h>
 #include <string.h>

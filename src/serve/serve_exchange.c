@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/macros.h"
 #include "data/json.h"
-#include "serve/gate.h"
 #include "serve/peer.h"
 #include "serve/routes.h"
 #include "serve/serve_parts.h"

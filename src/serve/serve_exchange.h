@@ -60,6 +60,15 @@ void exchange_abandon(struct exchange *exchange);
 /* Answers bytes that are no request. */
 void exchange_refuse(struct peer *peer, int status, const char *text);
 
+/* ---- gate.c: which user a request comes from, and whether it is meant for us --------- */
+
+/* Checks Host, Origin and token; false: it was answered. Sets who, by_cookie, is_secure,
+ * address. */
+bool gate_pass(struct exchange *exchange, const struct http_request *request);
+
+/* Answers OPTIONS, and a method that the address does not have. */
+void gate_tell_methods(struct exchange *exchange, unsigned methods);
+
 /* ---- for handlers: each of these ends the exchange, which is gone then --------------- */
 
 /* At most EXCHANGE_FIELDS_MAX fields beside those that every answer has. */

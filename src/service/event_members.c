@@ -1,4 +1,5 @@
 /* What events say. */
+#include "agent/usage.h"
 #include "service/event_members.h"
 
 #include "base/clock.h"
@@ -177,6 +178,12 @@ void event_members_turn(perch_json_writer *out, const perch_agent_end *end)
 	json_write_flag(out, "timed_out", end->timed_out);
 	json_write_flag(out, "cancelled", end->cancelled);
 	json_write_text(out, "session_id", str_from(end->session_id));
+	if (usage_is_known(&end->usage)) {
+		perch_json_write_name(out, "usage");
+		perch_json_begin_object(out);
+		usage_write(out, &end->usage);
+		perch_json_end_object(out);
+	}
 	if (end->stderr_len)
 		json_write_text(out, "stderr_tail", (struct str){ end->stderr_tail, end->stderr_len });
 	if (end->hint[0])

@@ -55,8 +55,13 @@ void job_turn_finish(perch_job *job, const perch_agent_end *end)
 	job->turn.end = *end;
 	job_is_over(job);
 	job_turn_pass_on(job);
+	const struct session_spending spending = {
+		.usage = end->usage,
+		.spent_ms = end->duration_ns / NSEC_PER_MSEC,
+	};
 	if (job->turn.session)
-		session_turn_end(job->turn.session, job->turn.was_started, job_turn_recorded, job);
+		session_turn_end(
+			job->turn.session, job->turn.was_started ? &spending : NULL, job_turn_recorded, job);
 	else
 		job_turn_conclude(job);
 }
@@ -65,8 +70,9 @@ void job_turn_finish(perch_job *job, const perch_agent_end *end)
 void job_turn_finish_unstarted(perch_job *job, perch_agent_end end)
 {
 	_cleanup_free_ char *id = NULL;
+	uint64_t spent_ms = 0;
 	if (job->turn.session && !job->turn.given_id)
-		sessions_id(job->service->stored.sessions, &job->turn.key, &id, NULL);
+		sessions_id(job->service->stored.sessions, &job->turn.key, &id, &spent_ms, NULL);
 	const char *kept = id ? arena_dup(&job->arena, str_from(id)) : job->turn.given_id;
 	end.session_id = kept ? kept : "";
 	job_turn_finish(job, &end);
@@ -98,6 +104,22 @@ static void job_turn_leave(perch_job *job)
 
 /* ---- running ------------------------------------------------------------- */
 
+/* The turns of its session have taken all the time that its profile has for them. */
+static bool job_turn_is_broke(const perch_job *job)
+{
+	const struct agent_turn_options *options = &job->turn.options;
+	return options->profile->budget_ns && options->spent_ns >= options->profile->budget_ns;
+}
+
+static void job_turn_refuse_budget(perch_job *job)
+{
+	char text[PERCH_ERR_TEXT_MAX];
+	snprintf(text, sizeof(text),
+		"the session has used up its budget_secs (%g seconds): begin a new one, or raise them",
+		(double)job->turn.options.profile->budget_ns / (double)NSEC_PER_SEC);
+	job_turn_refuse(job, "budget", text, EXIT_HOST);
+}
+
 void job_turn_ready(void *data, struct session_turn *session, const char *id)
 {
 	perch_job *job = data;
@@ -112,10 +134,14 @@ void job_turn_ready(void *data, struct session_turn *session, const char *id)
 		: given                            ? given
 										   : arena_dup(&job->arena, str_from(id));
 	job->turn.options.session_id = kept;
-	if (kept)
-		job_is_ready(job);
-	else
+	if (!job->request.is_new)
+		job->turn.options.spent_ns = session_turn_spent_ms(session) * NSEC_PER_MSEC;
+	if (!kept)
 		job_turn_refuse(job, "start", "out of memory", EXIT_HOST);
+	else if (job_turn_is_broke(job))
+		job_turn_refuse_budget(job);
+	else
+		job_is_ready(job);
 }
 
 /* The turn has the clock from here on; the profile's limit holds where it is shorter. */
@@ -212,13 +238,14 @@ static void job_turn_write_start(const perch_job *job, struct perch_json_writer 
 
 static void job_turn_free(perch_job *job)
 {
+	const struct session_spending unknown = { 0 };
 	struct turn_job *own = &job->turn;
 	/* First the agent: the next turn of its session must not meet it. */
 	agent_turn_free(steal(&own->turn));
 	if (own->session) {
 		session_turn_silence(own->session);
 		if (job->stage < JOB_ENDING)
-			session_turn_end(own->session, own->was_started, NULL, NULL);
+			session_turn_end(own->session, own->was_started ? &unknown : NULL, NULL, NULL);
 	} else if (job->stage < JOB_ENDING) {
 		job_turn_pass_on(job);
 	}

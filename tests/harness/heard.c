@@ -50,13 +50,30 @@ static void on_reply(perch_agent_turn *turn, void *data, const char *text, size_
 	buf_printf(&((struct heard *)data)->log, "=%s ", text);
 }
 
-static void on_permission(perch_agent_turn *turn, void *data, const char *request_id,
-	const char *tool_name, const char *input)
+static void on_permission(
+	perch_agent_turn *turn, void *data, const perch_agent_permission *permission)
 {
 	struct heard *heard = data;
-	buf_printf(&heard->log, "?(%s,%s,%s) ", request_id, tool_name, input);
+	buf_printf(&heard->log, "?(%s,%s,%s) ", permission->request_id, permission->tool_name,
+		permission->input);
+	if (permission->description[0])
+		buf_printf(&heard->log, "(%s) ", permission->description);
 	if (heard->permits >= 0)
-		perch_agent_turn_permit(turn, request_id, heard->permits, "because");
+		perch_agent_turn_permit(turn, permission->request_id, heard->permits, "because");
+}
+
+static void on_thinking(perch_agent_turn *turn, void *data, const char *text, size_t len)
+{
+	(void)turn;
+	ck_assert_uint_eq(strlen(text), len);
+	buf_printf(&((struct heard *)data)->log, "~%s ", text);
+}
+
+static void on_usage(perch_agent_turn *turn, void *data, const char *json, size_t len)
+{
+	(void)turn;
+	ck_assert_uint_eq(strlen(json), len);
+	buf_printf(&((struct heard *)data)->log, "%%%s ", json);
 }
 
 static void on_end(perch_agent_turn *turn, void *data, const perch_agent_end *end)
@@ -79,6 +96,8 @@ static const perch_agent_events events = {
 	.reply = on_reply,
 	.permission = on_permission,
 	.end = on_end,
+	.thinking = on_thinking,
+	.usage = on_usage,
 };
 
 const char *heard_log(struct heard *heard)

@@ -121,7 +121,8 @@ int state_set_id(
 int state_end(struct sessions *sessions, struct session_turn *turn, bool counts, perch_err *err)
 {
 	struct result result = { .err = err };
-	session_turn_end(turn, counts, take_result, &result);
+	const struct session_spending nothing = { 0 };
+	session_turn_end(turn, counts ? &nothing : NULL, take_result, &result);
 	return await_result(sessions->loop, &result);
 }
 

@@ -20,6 +20,17 @@ static void on_partial(void *data, struct str text, struct str raw)
 		say(world, "r(", raw, ")");
 }
 
+static void on_thinking(void *data, struct str text, struct str raw)
+{
+	(void)raw;
+	say(data, "t(", text, ")");
+}
+
+static void on_usage(void *data, struct str json)
+{
+	say(data, "u(", json, ")");
+}
+
 static void on_session(void *data, struct str id)
 {
 	say(data, "s(", id, ")");
@@ -58,6 +69,8 @@ static void on_stop(void *data)
 
 static const struct agent_effects effects = {
 	.partial = on_partial,
+	.thinking = on_thinking,
+	.usage = on_usage,
 	.session = on_session,
 	.warning = on_warning,
 	.permission = on_permission,

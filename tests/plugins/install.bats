@@ -491,8 +491,8 @@ post_install = "setup it"'
     source_plugin repo hello
     head -c 8000000 /dev/zero | tr '\0' x >repo/much # a few kilobytes in the repository
     repository repo
-    export PERCH_TEST_FETCH_MAX=4194304
-    refused install "file://$WORK/repo" --yes -- "the repository takes more than 4 MiB"
-    PERCH_TEST_FETCH_MAX=33554432 plugins install "file://$WORK/repo" --yes
+    refused install "file://$WORK/repo" --yes --clone-max 4M -- "the repository takes more than 4 MiB"
+    refused install "file://$WORK/repo" --yes --clone-max much -- "--clone-max: 'much' is no amount"
+    plugins install "file://$WORK/repo" --yes --clone-max 32M
     expect_status 0
 }

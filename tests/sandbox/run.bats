@@ -307,6 +307,49 @@ memory_is_limited_in() {
     as_user normal memory_is_limited_in
 }
 
+# A plugin, whose stderr is the terminal: "typed" waits in it.
+greedy_at_a_terminal() {
+    set -euo pipefail
+    export HOME="$1" XDG_CONFIG_HOME="$1/config"
+    mkdir -p "$1/greedy/bin" "$1/project"
+    cd "$1/greedy"
+    cat >plugin.toml <<'END'
+[plugin]
+name = "greedy"
+version = "0.1.0"
+protocol = "fledge-v1"
+
+[[commands]]
+name = "greedy"
+description = "wants keys"
+binary = "bin/fledge-greedy"
+END
+    cat >bin/fledge-greedy <<'END'
+#!/bin/sh
+read -r init
+got=
+[ -t 2 ] && got="$got terminal"
+timeout 2 head -c 1 <&2 >/dev/null && got="$got read"
+timeout 2 head -c 1 </dev/tty >/dev/null && got="$got opened"
+stty -echo <&2 && got="$got silenced"
+printf '{"type":"output","text":"got:%s\\n"}\n' "$got"
+END
+    chmod +x bin/fledge-greedy
+    perch plugins install "$1/greedy" --trust --yes >/dev/null
+    cd "$1/project"
+    for room in 0 1; do
+        said=$(echo typed | PERCH_SANDBOX_NO_ROOM=$room script -qec \
+            'perch run greedy; stty -a | grep -wo -e -echo -e echo' /dev/null | tr -d '\r')
+        [[ "$said" == *"got: terminal"$'\n'* && "$said" != *-echo* ]] || { echo "$said"; return 1; }
+    done
+}
+
+@test "the terminal behind stderr: no keys are read, its modes stay, for root and a normal user" {
+    users_bring
+    export -f greedy_at_a_terminal
+    as_both greedy_at_a_terminal
+}
+
 @test "limits: the number of processes, where it can be exact" {
     if "$perch" sandbox check | grep -Eq '(namespaces|cgroup) +processes'; then
         # shellcheck disable=SC2016 # for the inner shell

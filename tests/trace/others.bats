@@ -5,6 +5,7 @@
 load ../tool/tools
 load ../agent/agents
 load traces
+load ../harness/users
 
 setup() {
     trace_open
@@ -174,4 +175,28 @@ END
     perch_tool call example.hello hello.greet --input '{"name":"Ada"}' --trace "$trace"
     expect_status 0
     same
+}
+
+trace_into_anothers_fifo() {
+    set -euo pipefail
+    export HOME="$1"
+    cd "$1"
+    printf 'command: echo hello\n' >bot.yaml
+    local status=0
+    exec 9<>trap/fifo
+    said=$(perch agent run --no-store --trace trap/fifo bot.yaml hi 2>&1) || status=$?
+    [[ "$said" == *"it belongs to another user"* && "$status" != 0 ]] || { echo "$status: $said"; return 1; }
+}
+
+@test "a FIFO that another user has left is not written to, by a normal user either" {
+    users_prepare() {
+        mkdir "$2/trap"
+        mkfifo -m 666 "$2/trap/fifo"
+        chown -R 65534 "$2/trap"
+        chmod 777 "$2/trap"
+    }
+    [ "$(id -u)" = 0 ] || skip "needs root"
+    users_bring
+    export -f trace_into_anothers_fifo
+    as_both trace_into_anothers_fifo
 }

@@ -152,10 +152,10 @@ static void free_in_error(perch_agent_turn *turn, void *data, const char *code, 
 	let_go(turn, data);
 }
 
-static void free_in_permission(perch_agent_turn *turn, void *data, const char *request_id,
-	const char *tool_name, const char *input)
+static void free_in_permission(
+	perch_agent_turn *turn, void *data, const perch_agent_permission *permission)
 {
-	ck_assert(request_id[0] && tool_name && input);
+	ck_assert(permission->request_id[0] && permission->tool_name && permission->input);
 	let_go(turn, data);
 }
 
@@ -188,6 +188,8 @@ static const perch_agent_events freeing[] = {
 	EVENTS(reply, free_in_partial),
 	EVENTS(permission, free_in_permission),
 	EVENTS(end, free_in_end),
+	EVENTS(thinking, free_in_partial),
+	EVENTS(usage, free_in_partial),
 };
 
 static const char *const tellers[] = {
@@ -195,6 +197,7 @@ static const char *const tellers[] = {
 	"protocol: '0.4'\npermission: true\ncommand: sh\nargs:\n- -c\n- |\n"
 	"  for i in 1 2 3; do\n"
 	"  echo junk\n"
+	"  echo '{\"type\":\"partial\",\"role\":\"thinking\",\"text\":\"hm\",\"usage\":{\"a\":1}}'\n"
 	"  echo '{\"type\":\"partial\",\"text\":\"a\",\"session_id\":\"s\"}'\n"
 	"  echo '{\"type\":\"permission_request\",\"request_id\":\"1\",\"tool_name\":\"x\"}'\n"
 	"  echo x >&2\n"

@@ -196,7 +196,13 @@ static const struct {
 	{ "", "#0" },
 	{ "\n  \n", "#0" },
 	{ "{\"type\":\"result\",\"text\":\"done\"}\n", "hang#0=done" },
-	{ "{\"type\":\"result\",\"text\":\"done\",\"usage\":{\"in\":1}}", "hang#0=done" },
+	{ "{\"type\":\"result\",\"text\":\"done\",\"usage\":{\"in\":1}}", "hangu({\"in\":1})#0=done" },
+	{ "{\"type\":\"partial\",\"text\":\"hm\",\"role\":\"thinking\"}\n"
+	  "{\"type\":\"result\",\"text\":\"a\"}\n",
+		"t(hm)hang#0=a" },
+	{ "{\"type\":\"partial\",\"text\":\"a\",\"usage\":{\"input_tokens\":1}}\n"
+	  "{\"type\":\"error\",\"message\":\"x\",\"usage\":{\"input_tokens\":2}}\n",
+		"p(a)u({\"input_tokens\":1})hangu({\"input_tokens\":2})#1!agent_error:x" },
 	{ "{\"type\":\"result\",\"text\":\"\"}\n", "hang#0" },
 	{ "{\"type\":\"partial\",\"text\":\"a\",\"role\":\"x\"}\n{\"type\":\"result\",\"text\":\"a\"}"
 	  "\n",

@@ -36,6 +36,38 @@ START_TEST(limits)
 }
 END_TEST
 
+#define USED(count) "\"usage\":{\"total_tokens\":" #count "}}\n"
+#define TOO_MANY                                                                             \
+	"#1!token_limit:the turn has used 101 tokens, more than max_turn_tokens of its profile " \
+	"allows (100), and was ended"
+
+/* What was already paid for is not withheld. */
+START_TEST(tokens_are_counted)
+{
+	static const struct {
+		const char *lines;
+		const char *log;
+	} cases[] = {
+		{ "{\"type\":\"result\",\"text\":\"a\"," USED(100), "hangu({\"total_tokens\":100})#0=a" },
+		{ "{\"type\":\"result\",\"text\":\"a\"," USED(101),
+			"hangu({\"total_tokens\":101})stop" TOO_MANY "=a" },
+		{ "{\"type\":\"partial\",\"text\":\"a\"," USED(
+			  101) "{\"type\":\"result\",\"text\":\"b\"," USED(400),
+			"p(a)u({\"total_tokens\":101})stop" TOO_MANY },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct world world;
+		struct agent_engine_options options = world_options(&dialect_0_4);
+		options.max_tokens = 100;
+		world_open(&world, options);
+		world_feed(&world, str_from(cases[i].lines));
+		world_conclude(&world, clean_exit);
+		ck_assert_str_eq(world_log(&world), cases[i].log);
+		world_close(&world);
+	}
+}
+END_TEST
+
 START_TEST(warnings_are_not_endless)
 {
 	struct world world;
@@ -71,8 +103,13 @@ static const struct {
 	{ ERROR_LINE, { .status = 7 }, "hang#1!agent_error:own" },
 	{ "body\n", { .timeout_ns = 1500 * NSEC_PER_MSEC, .send_error_reply = true },
 		"#124!timeout:the agent took longer than 1.5 seconds and was stopped" },
-	{ "body\n", { .timeout_ns = NSEC_PER_SEC, .was_idle = true, .send_error_reply = true },
+	{ "body\n",
+		{ .timeout_ns = NSEC_PER_SEC, .clock = AGENT_CLOCK_SILENCE, .send_error_reply = true },
 		"#124!timeout:the agent said nothing for 1 second and was stopped" },
+	{ "body\n",
+		{ .timeout_ns = 90 * NSEC_PER_SEC, .clock = AGENT_CLOCK_BUDGET, .send_error_reply = true },
+		"#124!timeout:the session has used up its budget_secs (90 seconds): begin a new one, or "
+		"raise them" },
 	{ "body\n", { .timeout_ns = NSEC_PER_SEC }, "#124" },
 	{ "body\n", { .timeout_ns = NSEC_PER_SEC, .status = -1, .signal = SIGKILL }, "#124" },
 	{ ERROR_LINE, { .timeout_ns = NSEC_PER_SEC, .send_error_reply = true },
@@ -186,7 +223,9 @@ static int talk_0_4(void *data)
 	(void)data;
 	return talk(&dialect_0_4,
 		STR(WORLD_ASK("1")
-				WORLD_ASK("2") "{\"type\":\"partial\",\"text\":\"\\u00e9 long one\"}\n"
+				WORLD_ASK("2") "{\"type\":\"partial\",\"role\":\"thinking\",\"text\":\"hm\"}\n"
+							   "{\"type\":\"partial\",\"usage\":{\"input_tokens\":1},\"text\":"
+							   "\"\\u00e9 long one\"}\n"
 							   "{\"type\":\"result\",\"text\":\"x\",\"session_id\":\"s\"}\n"));
 }
 
@@ -197,5 +236,5 @@ START_TEST(memory_may_run_out)
 }
 END_TEST
 
-SUITE_MAIN("agent-engine-end", limits, warnings_are_not_endless, ends_of_a_turn,
+SUITE_MAIN("agent-engine-end", limits, tokens_are_counted, warnings_are_not_endless, ends_of_a_turn,
 	the_body_is_kept_when_it_is_not_sent, memory_may_run_out)

@@ -63,13 +63,18 @@ static const struct {
 		  "read line; echo '{\"type\":\"partial\",\"text\":\"p\",\"session_id\":\"s\"}'; echo "
 		  "'{\"type\":\"result\",\"text\":\"r\"}'"),
 		"start s(s) p(p) #0 [s]" },
+	{ "protocol: '0.4'\n" SH(
+		  "read turn; echo "
+		  "'{\"type\":\"partial\",\"role\":\"thinking\",\"text\":\"hm\"}'; echo "
+		  "'{\"type\":\"result\",\"text\":\"a\",\"usage\":{\"input_tokens\":5}}'"),
+		"start ~hm %{\"input_tokens\":5} =a #0 []" },
 	{ "permission: true\n" SH(
 		  "read line; echo "
 		  "'{\"type\":\"permission_request\",\"request_id\":\"7\",\"tool_name\":\"sh\",\"input\":{}"
-		  "}'; "
+		  ",\"description\":\"to see\"}'; "
 		  "read answer; case $answer in *allow*) echo '{\"type\":\"result\",\"text\":\"yes\"}';; "
 		  "*) echo '{\"type\":\"result\",\"text\":\"no\"}';; esac; cat >/dev/null"),
-		"start ?(7,sh,{}) =yes #0 []" },
+		"start ?(7,sh,{}) (to see) =yes #0 []" },
 };
 
 START_TEST(turns_as_they_are_told)
@@ -199,6 +204,28 @@ START_TEST(permissions_left_open_are_denied_on_timeout)
 }
 END_TEST
 
+/* Earlier turns of the session have used most of the time that all of them have. */
+START_TEST(a_budget_of_time)
+{
+	perch_host *host = proc_host();
+	perch_agent_profile *profile =
+		heard_load("budget_secs: 3600\ntimeout_secs: 3600\n" SH("sleep 3600"));
+	struct heard heard = { 0 };
+	perch_agent_turn_options options = heard_options(profile, &heard, "m");
+	options.spent_ns = 3600 * NSEC_PER_SEC - 10 * NSEC_PER_MSEC;
+	perch_agent_turn *turn = heard_start(host, &options);
+	proc_until(host, &heard.has_ended);
+	ck_assert_ptr_nonnull(strstr(
+		heard_log(&heard), "!timeout:the session has used up its budget_secs (3600 seconds)"));
+	ck_assert_int_eq(heard.end.exit_code, 124);
+	ck_assert(heard.end.timed_out);
+	buf_free(&heard.log);
+	perch_agent_turn_free(turn);
+	perch_agent_profile_free(profile);
+	perch_host_free(host);
+}
+END_TEST
+
 /* While we are asked, silence is ours: of twice the time that would be idling. */
 START_TEST(asking_is_not_idling)
 {
@@ -266,4 +293,4 @@ END_TEST
 SUITE_MAIN("agent-turn", turns_as_they_are_told, a_turn_that_cannot_start, cancelling,
 	cancelling_twice_goes_up_the_ladder, a_turn_may_be_given_up,
 	a_background_child_does_not_hold_the_turn, permissions_left_open_are_denied_on_timeout,
-	asking_is_not_idling, half_a_line_is_not_idling, many_turns_at_once)
+	a_budget_of_time, asking_is_not_idling, half_a_line_is_not_idling, many_turns_at_once)

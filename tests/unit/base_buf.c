@@ -198,6 +198,27 @@ START_TEST(buffer_survives_every_failed_allocation)
 }
 END_TEST
 
+START_TEST(buffer_is_written_to_a_stream)
+{
+	char *written = NULL;
+	size_t len;
+	FILE *stream = open_memstream(&written, &len);
+	struct buf buf = { 0 };
+	ck_assert(buf_write_to(&buf, stream)); /* has no memory: UBSan looks at it */
+	buf_append(&buf, "a\0b", 3);
+	ck_assert(buf_write_to(&buf, stream));
+	fclose(stream);
+	ck_assert_uint_eq(len, 3);
+	ck_assert_mem_eq(written, "a\0b", 3);
+	free(written);
+	FILE *full = fopen("/dev/full", "w");
+	setvbuf(full, NULL, _IONBF, 0);
+	ck_assert(!buf_write_to(&buf, full));
+	fclose(full);
+	buf_free(&buf);
+}
+END_TEST
+
 static const struct {
 	const char *bytes, *text;
 } base64[] = {
@@ -227,4 +248,5 @@ SUITE_MAIN("base-buf", buffer_grows_and_keeps_its_content, buffer_takes_bytes_ch
 	buffer_of_nothing, buffer_prints_up_to_the_brim, buffer_has_the_room_it_promised,
 	buffer_refuses_sizes_that_overflow, buffer_remembers_a_failure, buffer_drops_what_was_consumed,
 	buffer_is_empty_once_stolen, buffer_cleared_keeps_its_memory,
-	buffer_survives_every_failed_allocation, base64_is_as_the_rfc_says)
+	buffer_survives_every_failed_allocation, buffer_is_written_to_a_stream,
+	base64_is_as_the_rfc_says)

@@ -60,6 +60,19 @@ static int ask(perch_agentkit *agent, void *data)
 	return 0;
 }
 
+static int think(perch_agentkit *agent, void *data)
+{
+	(void)data;
+	bool is_fine = perch_agentkit_partial_as(agent, "thinking", "hm");
+	is_fine = is_fine && perch_agentkit_usage(agent, "{\"input_tokens\":1,\n\"output_tokens\":2}");
+	is_fine = is_fine && !perch_agentkit_usage(agent, "{\"input_tokens\":");
+	is_fine = is_fine && !perch_agentkit_usage(agent, "17");
+	bool is_allowed = perch_agentkit_permission_to(agent, "rm", "{\n}", "clean up");
+	perch_agentkit_usage(agent, "{\"input_tokens\":3}");
+	perch_agentkit_reply(agent, is_allowed ? "gone" : "kept");
+	return is_fine ? 0 : 9;
+}
+
 #define OLD "AGENT_PROTOCOL_VERSION=0.1"
 
 START_TEST(turns)
@@ -106,6 +119,16 @@ START_TEST(turns)
 			"{\"type\":\"permission_request\",\"request_id\":\"p2\",\"tool_name\":\"ls\",\"input\":"
 			"{}}\n"
 			"{\"type\":\"result\",\"text\":\"yes no\"}\n" },
+		{ think, { OLD }, "", 0, "kept\n" },
+		{ think, { NULL },
+			TURN(",\"permission\":true") "{\"type\":\"permission_response\",\"request_id\":"
+										 "\"p1\",\"behavior\":\"allow\"}\n",
+			0,
+			"{\"type\":\"partial\",\"role\":\"thinking\",\"text\":\"hm\"}\n"
+			"{\"type\":\"permission_request\",\"usage\":{\"input_tokens\":1, \"output_tokens\":2},"
+			"\"request_id\":\"p1\",\"tool_name\":\"rm\",\"description\":\"clean up\",\"input\":"
+			"{ }}\n"
+			"{\"type\":\"result\",\"usage\":{\"input_tokens\":3},\"text\":\"gone\"}\n" },
 		{ report, { NULL }, "", 1, "" },
 		{ report, { NULL }, "{\"type\":\"tur", 1, "" },
 		{ report, { NULL }, "nonsense\n", 1, "" },
@@ -142,10 +165,9 @@ END_TEST
 
 static int turn_once(void *data)
 {
-	(void)data;
 	static const char *const nothing[] = { NULL };
 	struct script script = script_begin(TURN(",\"attachments\":[{\"kind\":\"file\"}]"));
-	int status = perch_agentkit_serve_on(report, NULL, script.in, script.out, nothing);
+	int status = perch_agentkit_serve_on(data, NULL, script.in, script.out, nothing);
 	close(script.in);
 	close(script.out);
 	return -status;
@@ -153,7 +175,8 @@ static int turn_once(void *data)
 
 START_TEST(every_allocation_may_fail)
 {
-	ck_assert_uint_gt(oom_every(turn_once, NULL), 5);
+	ck_assert_uint_gt(oom_every(turn_once, report), 5);
+	ck_assert_uint_gt(oom_every(turn_once, think), 5);
 }
 END_TEST
 

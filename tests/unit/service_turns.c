@@ -285,6 +285,81 @@ END_TEST
 	" d.execute(\"begin immediate\"); print(\"AGENT_PARTIAL:held\", flush=True);" \
 	" time.sleep(60)']\ncwd: '.'"
 
+static int take_new(struct rig *rig, unsigned id)
+{
+	struct taken *turn = &rig->turns[id];
+	*turn = (struct taken){ .rig = rig, .id = id };
+	perch_job_request request = PERCH_JOB_REQUEST_INIT;
+	request.kind = PERCH_ENTRY_AGENT;
+	request.profile = rig->profile;
+	request.message = "hi";
+	request.session = "s0";
+	request.is_new = true;
+	request.sink = on_event;
+	request.data = turn;
+	return perch_job_submit(rig->service, &request, &turn->job, NULL);
+}
+
+static perch_session session_on_disk(struct rig *rig)
+{
+	perch_sessions *sessions;
+	perch_session session = { 0 };
+	ck_assert_int_eq(perch_sessions_open(&sessions, NULL), 0);
+	ck_assert_int_eq(perch_sessions_find(sessions, rig->profile, NULL, "s0", &session, NULL), 1);
+	perch_sessions_free(sessions);
+	return session;
+}
+
+/* Says what it has used, and ends by itself. */
+#define SPENDS                                                                                 \
+	"sh\nprotocol: '0.4'\nargs: ['-c', 'read turn; echo ''{\"type\":\"result\",\"text\":\"\"," \
+	"\"usage\":{\"input_tokens\":5,\"output_tokens\":2,\"cost_usd\":0.5}}''']"
+
+START_TEST(what_the_turns_of_a_session_have_used)
+{
+	static struct rig rig;
+	rig_open(&rig, SPENDS, 1, 3);
+	for (unsigned i = 0; i < 3; i++)
+		ck_assert_int_eq(take(&rig, i, 0), 0);
+	proc_until(rig.host, &rig.is_over);
+	ck_assert_uint_eq(rig.failed, 0);
+	perch_session session = session_on_disk(&rig);
+	ck_assert_uint_eq(session.usage.input_tokens, 15);
+	ck_assert_uint_eq(session.usage.output_tokens, 6);
+	ck_assert_uint_eq(session.usage.total_tokens, 21);
+	ck_assert_uint_eq(session.usage.cost_micros, 1500000);
+	ck_assert_int_eq(session.turns, 3);
+	rig.is_over = false;
+	ck_assert_int_eq(take_new(&rig, 3), 0);
+	proc_until(rig.host, &rig.is_over);
+	session = session_on_disk(&rig);
+	ck_assert_uint_eq(session.usage.total_tokens, 7);
+	ck_assert_int_eq(session.turns, 4);
+	rig_close(&rig);
+}
+END_TEST
+
+START_TEST(a_session_whose_time_is_used_up)
+{
+	static struct rig rig;
+	rig_open(&rig, "sleep 3600\nbudget_secs: 0.01", 1, 3);
+	ck_assert_int_eq(take(&rig, 0, 0), 0);
+	proc_until(rig.host, &rig.is_over);
+	ck_assert_str_eq(rig.last_code, "timeout");
+	ck_assert_uint_ge(session_on_disk(&rig).spent_ns, 10 * NSEC_PER_MSEC);
+	rig.is_over = false;
+	ck_assert_int_eq(take(&rig, 1, 0), 0);
+	proc_until(rig.host, &rig.is_over);
+	ck_assert_str_eq(rig.last_code, "budget");
+	ck_assert_uint_eq(rig.started, 1);
+	rig.is_over = false;
+	ck_assert_int_eq(take_new(&rig, 2), 0);
+	proc_until(rig.host, &rig.is_over);
+	ck_assert_uint_eq(rig.started, 2);
+	rig_close(&rig);
+}
+END_TEST
+
 /* Nobody may begin in a session whose agent still lives. */
 START_TEST(a_session_is_left_behind_its_agent)
 {
@@ -575,6 +650,7 @@ END_TEST
 
 SUITE_MAIN("service_turns", profiles_are_read_again_when_they_change, profiles_without_memory,
 	each_session_in_order, room_is_counted, freed_with_turns_under_way,
+	what_the_turns_of_a_session_have_used, a_session_whose_time_is_used_up,
 	a_session_is_left_behind_its_agent, an_end_is_recorded_before_it_is_told,
 	who_writes_for_long_stops_no_turn, a_turn_takes_its_place_until_its_end_is_told,
 	freed_while_ends_are_recorded, a_turn_with_an_id_and_a_clock_of_its_own,

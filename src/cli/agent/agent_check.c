@@ -10,7 +10,6 @@
 #include "base/err.h"
 #include "base/macros.h"
 #include "cli/agent/agent_commands.h"
-#include "cli/agent/agent_program.h"
 #include "cli/ui/envelope.h"
 #include "cli/ui/layers_in_force.h"
 #include "proc/program.h"

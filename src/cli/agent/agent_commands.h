@@ -80,6 +80,17 @@ int agent_needs_script(const struct launch *launch, perch_err *err);
 /* The members "title", "description" … of an object that is open. */
 void agent_about_write(perch_json_writer *writer, const struct profile_about *about);
 
+/* ---- agent_program.c ---------------------------------------------------------------- */
+
+/* Whether the program of an agent could be run, without running it: looks at the file and at its
+ * interpreter. Fails in the words of a start that fails. */
+int agent_program_check(const char *path, perch_err *err);
+
+/* The same for what is seen of them in a sandbox, from the directory `cwd` (NULL = ours), after
+ * the function above; widen_by is the command that shows more, see agent/profile.h. */
+int agent_program_check_inside(perch_host *host, const struct sandbox *sandbox, const char *path,
+	const char *cwd, const char *widen_by, perch_err *err);
+
 /* ---- agentproc.c: what a turn says when perch is called by that name ------------- */
 
 /* On stderr, as the agent's dialect has it, unless --quiet or --raw: AGENT_PARTIAL:<json> and so

@@ -1,6 +1,4 @@
 /* Whether the program of an agent could be run, without running it. */
-#include "cli/agent/agent_program.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -12,6 +10,7 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/shell_word.h"
+#include "cli/agent/agent_commands.h"
 #include "cli/ui/inquiry.h"
 #include "proc/program.h"
 #include "proc/spawn.h"

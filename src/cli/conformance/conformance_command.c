@@ -8,7 +8,6 @@
 
 #include "base/cleanup.h"
 #include "cli/ui/signals.h"
-#include "cli/tool/tool_commands.h"
 #include "proc/host.h"
 
 struct conformance {
@@ -240,7 +239,7 @@ static int conformance_command_conform(struct conformance *conformance)
 {
 	const struct conformance_wish *wish = conformance->wish;
 	uint64_t within_ns = 0;
-	int r = wish->within ? tool_seconds("--within", wish->within, &within_ns) : 0;
+	int r = wish->within ? options_seconds("--within", wish->within, &within_ns) : 0;
 	if (r == 0)
 		r = conformance_command_find_tree(conformance);
 	if (r == 0 && wish->plugin)

@@ -1,5 +1,5 @@
 /* The MCP clients whose configuration perch can write: where it is, and what it looks like. */
-#include "cli/mcp/mcp_clients.h"
+#include "cli/mcp/mcp_commands.h"
 
 #include <string.h>
 

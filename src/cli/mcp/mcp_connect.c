@@ -13,7 +13,6 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/replace.h"
-#include "cli/mcp/mcp_clients.h"
 #include "cli/mcp/mcp_commands.h"
 #include "cli/ui/console.h"
 

@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/utf8.h"
-#include "cli/tool/tool_commands.h"
 #include "proc/host.h"
 
 /* ---- what the server says --------------------------------------------------- */
@@ -180,7 +179,7 @@ int mcp_session_open(struct mcp_session *session, const struct mcp_target *targe
 	int r = session_era(target->era, &options.era, err);
 	if (r < 0)
 		return r;
-	if (tool_seconds("--timeout", target->timeout, &session->wait_ns))
+	if (options_seconds("--timeout", target->timeout, &session->wait_ns))
 		return err_set(err, -EINVAL, "%s", "");
 	if (!session->wait_ns)
 		session->wait_ns = MCP_SESSION_WAIT_S * NSEC_PER_SEC;

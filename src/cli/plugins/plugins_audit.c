@@ -236,7 +236,7 @@ static int cli_plugins_audit(struct cli *cli, int argc, char **argv)
 {
 	struct option_list names = { 0 };
 	struct installed installed = { 0 };
-	int r = plugins_options(cli, NULL, argc, argv, &names);
+	int r = cli_options(cli, NULL, argc, argv, &names);
 	if (r == 0)
 		r = installed_read(&installed);
 	if (r == 0)

@@ -42,28 +42,6 @@ static const struct command plugins_run = {
 	.run = plugins_commands_run_from_plugins,
 };
 
-enum { COMMON_MAX = 32 };
-
-int plugins_options(struct cli *cli, const struct option_spec *own, int argc, char **argv,
-	struct option_list *words)
-{
-	const struct option_spec common[] = {
-		{ "json", 0, OPTION_FLAG, &cli->json },
-		{ "verbose", 'v', OPTION_FLAG, &cli->verbose },
-		{ "quiet", 'q', OPTION_FLAG, &cli->quiet },
-		{ "color", 0, OPTION_TEXT, &cli->color },
-		{ "ni", 0, OPTION_MAYBE, &cli->non_interactive },
-		{ "non-interactive", 0, OPTION_MAYBE, &cli->non_interactive },
-		{ 0 },
-	};
-	struct option_spec all[COMMON_MAX] = { 0 };
-	size_t count = 0;
-	for (; own && own->name && count < COMMON_MAX - COUNT(common); own++)
-		all[count++] = *own;
-	memcpy(all + count, common, sizeof(common));
-	return options_parse_words(all, argc, argv, words);
-}
-
 /* Those that need nothing of what is installed; `run` asks the host by itself. */
 static bool plugins_commands_work_inside(const char *word)
 {

@@ -21,12 +21,6 @@ extern const struct command plugins_test;
 extern const struct command plugins_update;
 extern const struct command plugins_validate;
 
-/* Reads the options of a subcommand, which may stand anywhere among its words:
- * its own (the table ends with a NULL name), --json, --ni, -v, -q and --color.
- * Returns 0, or an exit code after having said what is wrong. */
-int plugins_options(struct cli *cli, const struct option_spec *own, int argc, char **argv,
-	struct option_list *words);
-
 /* ---- plugins_test_print.c -------------------------------------------------- */
 
 /* How the tests of a plugin went: for people as they end, for programs at the

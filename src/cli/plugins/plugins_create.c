@@ -74,7 +74,7 @@ static int cli_plugins_create(struct cli *cli, int argc, char **argv)
 		{ 0 },
 	};
 	struct option_list words = { 0 };
-	int r = plugins_options(cli, specs, argc, argv, &words);
+	int r = cli_options(cli, specs, argc, argv, &words);
 	if (r == 0 && words.count != 1)
 		r = cli_usage_error("see: perch plugins create --help",
 			words.count ? "create takes one name, not '%s' too"

@@ -160,7 +160,7 @@ static int cli_plugins_hooks(struct cli *cli, int argc, char **argv)
 	struct hooking hooking = { .cli = cli };
 	struct option_list words = { 0 };
 	perch_err err = { 0 };
-	int r = plugins_options(cli, NULL, argc, argv, &words);
+	int r = cli_options(cli, NULL, argc, argv, &words);
 	if (r == 0 && (words.count != 2 || strcmp(words.items[0], "run") != 0))
 		r = cli_usage_error(
 			"write: perch plugins hooks run EVENT", "hooks what? run, and an event");

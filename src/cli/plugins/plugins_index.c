@@ -106,7 +106,7 @@ static int plugins_index_look(struct cli *cli, const struct looking *looking)
 static int cli_plugins_search(struct cli *cli, int argc, char **argv)
 {
 	struct option_list words = { 0 };
-	int r = plugins_options(cli, NULL, argc, argv, &words);
+	int r = cli_options(cli, NULL, argc, argv, &words);
 	if (r == 0 && words.count > 1)
 		r = cli_usage_error("see: perch plugins search --help", "search takes one WORD");
 	if (r == 0)
@@ -122,7 +122,7 @@ static int cli_plugins_recommend(struct cli *cli, int argc, char **argv)
 	struct arena arena = { 0 };
 	struct project_context project = { .language = "generic" };
 	char here[PATH_MAX];
-	int r = plugins_options(cli, NULL, argc, argv, &words);
+	int r = cli_options(cli, NULL, argc, argv, &words);
 	if (r == 0 && words.count)
 		r = cli_usage_error("see: perch plugins recommend --help", "recommend takes no word");
 	if (r == 0 && getcwd(here, sizeof(here)) && project_read(here, &arena, &project) < 0)

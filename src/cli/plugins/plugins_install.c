@@ -15,8 +15,8 @@ struct installing {
 	struct consent consent;
 	struct option_list sources;
 	bool copies;
-	const char *copy_max_text;
-	uint64_t copy_max;
+	const char *copy_max_text, *clone_max_text;
+	uint64_t copy_max, clone_max;
 	bool force;
 	bool skips_build;
 	bool takes_defaults;
@@ -164,6 +164,7 @@ static int plugins_install_all(struct installing *installing)
 		console_close(&installing->console);
 		return EXIT_HOST;
 	}
+	installing->console.workshop.clone_max = installing->clone_max;
 	if (installing->takes_defaults && plugins_install_add_defaults(installing, &err) < 0) {
 		console_tell_failure(&installing->console, NULL, &err);
 		int code = console_failure_code(&installing->console);
@@ -185,15 +186,6 @@ static int plugins_install_all(struct installing *installing)
 	return code ? code : r;
 }
 
-static int plugins_install_read_copy_max(struct installing *installing)
-{
-	const char *text = installing->copy_max_text;
-	if (!text || (options_amount(text, true, &installing->copy_max) && installing->copy_max))
-		return 0;
-	return cli_usage_error("write a number of bytes, with or without a unit: 512M, 4G",
-		"--copy-max: '%s' is no amount", text);
-}
-
 static int cli_plugins_install(struct cli *cli, int argc, char **argv)
 {
 	struct installing installing = { .cli = cli };
@@ -201,16 +193,19 @@ static int cli_plugins_install(struct cli *cli, int argc, char **argv)
 		CONSENT_OPTIONS(&installing.consent),
 		{ "copy", 0, OPTION_FLAG, &installing.copies },
 		{ "copy-max", 0, OPTION_TEXT, &installing.copy_max_text },
+		{ "clone-max", 0, OPTION_TEXT, &installing.clone_max_text },
 		{ "force", 'f', OPTION_FLAG, &installing.force },
 		{ "no-build", 0, OPTION_FLAG, &installing.skips_build },
 		{ "defaults", 0, OPTION_FLAG, &installing.takes_defaults },
 		{ 0 },
 	};
-	int r = plugins_options(cli, options, argc, argv, &installing.sources);
+	int r = cli_options(cli, options, argc, argv, &installing.sources);
 	if (r == 0)
 		r = consent_read(&installing.consent);
 	if (r == 0)
-		r = plugins_install_read_copy_max(&installing);
+		r = options_bytes("--copy-max", installing.copy_max_text, &installing.copy_max);
+	if (r == 0)
+		r = options_bytes("--clone-max", installing.clone_max_text, &installing.clone_max);
 	if (r == 0 && !installing.sources.count && !installing.takes_defaults)
 		r = cli_usage_error(
 			"see: perch plugins install --help", "install what? A SOURCE is missing");
@@ -237,7 +232,8 @@ const struct command plugins_install = {
 			"  --trust         where nobody can be asked: also from an unverified source that\n"
 			"                  wants exec, network or plugins\n"
 			"  --copy          a snapshot of a directory, not a link to it\n"
-			"  --copy-max N    of at most so many bytes (1G): 512M, 4G\n"
+			"  --copy-max N    of at most so many bytes (1G): 512M, 4G; --clone-max N: a\n"
+			"                  repository with its history (1G)\n"
 			"  -f, --force     replace what is installed; what it has stored stays\n"
 			"  --no-build      build nothing\n"
 			"  --defaults      those of your index ([registry] index in config.toml), too\n"

@@ -92,7 +92,7 @@ static int plugins_list_print_json(const struct installed *installed)
 static int cli_plugins_list(struct cli *cli, int argc, char **argv)
 {
 	struct option_list words = { 0 };
-	int r = plugins_options(cli, NULL, argc, argv, &words);
+	int r = cli_options(cli, NULL, argc, argv, &words);
 	if (r == 0 && words.count)
 		r = cli_usage_error("see: perch plugins list --help", "list takes no '%s'", words.items[0]);
 	free(words.items);

@@ -94,7 +94,7 @@ static int cli_plugins_remove(struct cli *cli, int argc, char **argv)
 		{ 0 },
 	};
 	perch_err err = { 0 };
-	int r = plugins_options(cli, options, argc, argv, &removing.names);
+	int r = cli_options(cli, options, argc, argv, &removing.names);
 	if (r == 0 && removing.names.count != 1)
 		r = cli_usage_error("see: perch plugins remove --help", "remove takes one NAME");
 	if (r == 0) {

@@ -265,7 +265,7 @@ static int cli_plugins_test(struct cli *cli, int argc, char **argv)
 	struct option_list names = { 0 };
 	struct option_list words = { 0 };
 	const struct option_spec specs[] = { { "case", 0, OPTION_LIST, &names }, { 0 } };
-	int r = plugins_options(cli, specs, argc, argv, &words);
+	int r = cli_options(cli, specs, argc, argv, &words);
 	if (r == 0 && words.count > 1)
 		r = cli_usage_error("see: perch plugins test --help",
 			"test takes one directory, not '%s' too", words.items[1]);

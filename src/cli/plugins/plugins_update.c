@@ -20,6 +20,8 @@ struct updating {
 	struct consent consent;
 	struct option_list names;
 	bool to_latest;
+	const char *clone_max_text;
+	uint64_t clone_max;
 	struct arena arena;
 	struct registry registry;
 	struct envelope envelope;
@@ -164,6 +166,7 @@ static int plugins_update_run(struct updating *updating)
 		console_close(&updating->console);
 		return EXIT_HOST;
 	}
+	updating->console.workshop.clone_max = updating->clone_max;
 	envelope_begin(&updating->envelope);
 	member_text(&updating->envelope.writer, "action", "update");
 	member_text(&updating->envelope.writer, "scope", updating->names.count ? "single" : "all");
@@ -186,12 +189,15 @@ static int cli_plugins_update(struct cli *cli, int argc, char **argv)
 	struct updating updating = { .cli = cli };
 	const struct option_spec options[] = {
 		CONSENT_OPTIONS(&updating.consent),
+		{ "clone-max", 0, OPTION_TEXT, &updating.clone_max_text },
 		{ "latest", 0, OPTION_FLAG, &updating.to_latest },
 		{ 0 },
 	};
-	int r = plugins_options(cli, options, argc, argv, &updating.names);
+	int r = cli_options(cli, options, argc, argv, &updating.names);
 	if (r == 0)
 		r = consent_read(&updating.consent);
+	if (r == 0)
+		r = options_bytes("--clone-max", updating.clone_max_text, &updating.clone_max);
 	if (r == 0)
 		r = plugins_update_run(&updating);
 	consent_free(&updating.consent);
@@ -216,6 +222,7 @@ const struct command plugins_update = {
 			"  --grant LIST    grant exactly these (with commas between them) or none:\n"
 			"                  " CAPABILITY_NAMES ", " WISH_PLUGINS "\n"
 			"  --trust         also when an unverified source now wants exec or network\n"
+			"  --clone-max N   at most so many bytes of a repository (1G): 512M, 4G\n"
 			"  --json          one object, for programs; nobody is asked\n"
 			"\n"
 			"example:\n"

@@ -132,7 +132,7 @@ static int cli_plugins_validate(struct cli *cli, int argc, char **argv)
 	bool strict = false;
 	const struct option_spec specs[] = { { "strict", 0, OPTION_FLAG, &strict }, { 0 } };
 	struct option_list words = { 0 };
-	int r = plugins_options(cli, specs, argc, argv, &words);
+	int r = cli_options(cli, specs, argc, argv, &words);
 	if (r == 0 && words.count > 1)
 		r = cli_usage_error("see: perch plugins validate --help",
 			"validate takes one directory, not '%s' too", words.items[1]);

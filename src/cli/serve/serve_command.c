@@ -43,7 +43,7 @@ static void serve_command_log(void *data, const char *level, const char *text, s
 	}
 	perch_json_end_object(&out);
 	buf_append_char(&line, '\n');
-	if (!line.failed && fwrite(line.data, 1, line.len, stderr))
+	if (!line.failed && buf_write_to(&line, stderr))
 		fflush(stderr);
 }
 

@@ -159,11 +159,12 @@ static int tool_call_read_options(struct call_words *words)
 	perch_tool_request *details = &words->details;
 	*details = (perch_tool_request)PERCH_TOOL_REQUEST_INIT;
 	details->strict = words->strict;
-	int r = tool_seconds("--timeout", words->timeout, &details->invocation_ns);
+	int r = options_seconds("--timeout", words->timeout, &details->invocation_ns);
 	if (r == 0)
-		r = tool_seconds("--handshake-timeout", words->handshake_timeout, &details->handshake_ns);
+		r = options_seconds(
+			"--handshake-timeout", words->handshake_timeout, &details->handshake_ns);
 	if (r == 0)
-		r = tool_seconds("--teardown-timeout", words->teardown_timeout, &details->teardown_ns);
+		r = options_seconds("--teardown-timeout", words->teardown_timeout, &details->teardown_ns);
 	return r ? r : tool_call_read_context(words, details);
 }
 

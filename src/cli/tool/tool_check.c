@@ -115,7 +115,7 @@ static int tool_check_run_check(struct cli *cli, int argc, char **argv)
 	if (r == 0 && !words.binding == !words.name)
 		r = cli_usage_error(usage, "check a name or a file, one of them");
 	if (r == 0)
-		r = tool_seconds("--timeout", words.timeout, &words.timeout_ns);
+		r = options_seconds("--timeout", words.timeout, &words.timeout_ns);
 	return r ? r : tool_in_session(cli, tool_check_make_check, &words);
 }
 

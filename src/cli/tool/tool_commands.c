@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 
 int tool_words(const struct option_spec *specs, int argc, char **argv, const char *usage, int least,
 	int most, const char **words)
@@ -21,20 +20,6 @@ int tool_words(const struct option_spec *specs, int argc, char **argv, const cha
 		r = cli_usage_error(usage, "%s what? A word is missing", argv[0]);
 	free(found.items);
 	return r;
-}
-
-int tool_seconds(const char *option, const char *text, uint64_t *ret_ns)
-{
-	*ret_ns = 0;
-	if (!text)
-		return 0;
-	char *end;
-	double seconds = strtod(text, &end); /* the command sets no locale: a '.' is a '.' */
-	if (end == text || *end || !(seconds >= 0.001 && seconds <= 86400))
-		return cli_usage_error(
-			NULL, "%s takes seconds, from 0.001 to 86400, not '%s'", option, text);
-	*ret_ns = clock_from_seconds(seconds);
-	return 0;
 }
 
 const char *tool_known_names(const struct tool_binding *binding, struct arena *arena)

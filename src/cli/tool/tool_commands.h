@@ -44,9 +44,6 @@ extern const struct command tool_verb_show;
 int tool_words(const struct option_spec *specs, int argc, char **argv, const char *usage, int least,
 	int most, const char **words);
 
-/* Seconds as text; 0 when it is NULL. Returns 0 or EXIT_USAGE. */
-int tool_seconds(const char *option, const char *text, uint64_t *ret_ns);
-
 /* "a, b": the tools that a binding lists; "" when there are none, or memory ran out. */
 const char *tool_known_names(const struct tool_binding *binding, struct arena *arena);
 

@@ -32,8 +32,8 @@ static int trace_show_write_out(struct show *show)
 		return -ENOMEM;
 	if (show->cli->json)
 		cli_pass_json(stdout, (struct str){ out->data, out->len });
-	else if (out->len)
-		fwrite(out->data, 1, out->len, stdout);
+	else
+		buf_write_to(out, stdout);
 	buf_clear(out);
 	return ferror(stdout) ? -EPIPE : 0;
 }

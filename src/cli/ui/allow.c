@@ -14,7 +14,6 @@
 #include "base/paths.h"
 #include "base/shell_word.h"
 #include "cli/ui/console.h"
-#include "cli/plugins/plugins_commands.h"
 #include "proc/program.h"
 
 struct allowing {
@@ -346,7 +345,7 @@ static int allow_run(
 	};
 	allow_add_own_options(&allowing, options + ALLOW_COMMON_OPTIONS);
 	perch_err err = { 0 };
-	int r = plugins_options(cli, options, argc, argv, &allowing.words);
+	int r = cli_options(cli, options, argc, argv, &allowing.words);
 	if (r == 0)
 		r = allow_check(&allowing);
 	if (r == 0) {

@@ -199,7 +199,7 @@ void consent_show(struct console *console, const struct candidate *candidate)
 	consent_show_build(&page, candidate);
 	if (console->workshop.is_interactive)
 		consent_show_files(&page, candidate);
-	fwrite(page.out.data, 1, page.out.len, stderr);
+	buf_write_to(&page.out, stderr);
 	buf_free(&page.out);
 }
 

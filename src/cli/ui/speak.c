@@ -109,8 +109,7 @@ void cli_put_text(FILE *stream, struct str text)
 	const struct look look = { .utf8 = cli_shows_utf8(stream) };
 	_cleanup_(buf_free) struct buf clean = { 0 };
 	text_append(&clean, &look, text, TEXT_SHOWN_MAX);
-	if (clean.len)
-		fwrite(clean.data, 1, clean.len, stream);
+	buf_write_to(&clean, stream);
 }
 
 /* A message may quote what a user typed or what a file contains: nothing of it moves the cursor.
@@ -285,8 +284,7 @@ int cli_print_json(struct buf *out)
 
 int cli_print(struct buf *out)
 {
-	bool is_written =
-		!out->failed && (!out->len || fwrite(out->data, 1, out->len, stdout) == out->len);
+	bool is_written = !out->failed && buf_write_to(out, stdout);
 	if (out->failed)
 		cli_no_memory();
 	buf_free(out);
