@@ -263,6 +263,7 @@ static void acp_asks_filled(
 {
 	perch_answer answer = PERCH_ANSWER_INIT;
 	answer.cancel = given->outcome != ACP_ANSWERED;
+	task->is_declined = answer.cancel;
 	answer.text = given->form.text.len ? given->form.text.data : "";
 	answer.text_len = given->form.text.len;
 	answer.yes = given->form.yes;

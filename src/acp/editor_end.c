@@ -33,7 +33,6 @@ static struct str acp_end_stderr(const struct acp_task *task, const perch_job_en
 	return acp_end_of(&task->tail);
 }
 
-/* Bytes of a program: those that are no UTF-8 are not written by anybody. */
 static void acp_end_badly(struct acp_task *task, const perch_job_end *end)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
@@ -52,7 +51,7 @@ static void acp_end_badly(struct acp_task *task, const perch_job_end *end)
 		json_write_text(&out, "hint", str_from(end->turn->hint));
 	perch_json_end_object(&out);
 	acp_request_fail(task->request, JSONRPC_INTERNAL_ERROR,
-		words.len ? words : STR("the agent has failed"),
+		words.len ? words : STR("it has failed"),
 		text.failed ? (struct str){ 0 } : acp_end_of(&text));
 }
 
@@ -63,7 +62,7 @@ void acp_task_end(struct acp_task *task, const perch_job_end *end)
 	if (!task->request) {
 		if (!end->success && !end->was_cancelled && task->notes.len)
 			acp_task_say(task, acp_end_of(&task->notes));
-	} else if (end->was_cancelled) {
+	} else if (end->was_cancelled || (task->is_declined && !end->success)) {
 		acp_request_stop(task->request, ACP_STOP_CANCELLED, (struct str){ 0 });
 	} else if (end->success) {
 		acp_end_well(task);

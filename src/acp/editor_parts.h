@@ -81,6 +81,7 @@ struct acp_task {
 	struct acp_request *request; /* NULL: nobody waits for it now */
 	perch_job *job;
 	bool is_command;
+	bool is_declined; /* the user would not answer its question */
 	const char *agent;
 	char *folder;     /* of its attachments; NULL = none */
 	struct buf said;  /* the user's message */

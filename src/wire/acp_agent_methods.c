@@ -369,6 +369,6 @@ void acp_method_take(struct acp_taking *taking)
 		return;
 	}
 	if (!is_notice)
-		acp_refuse(taking, JSONRPC_METHOD_NOT_FOUND, "there is no method '%.*s'",
+		acp_refuse(taking, JSONRPC_METHOD_NOT_FOUND, "there is no method %.*s",
 			(int)(message->method.len < 100 ? message->method.len : 100), message->method.data);
 }
