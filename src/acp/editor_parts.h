@@ -3,7 +3,7 @@
 #ifndef ACP_EDITOR_PARTS_H
 #define ACP_EDITOR_PARTS_H
 
-#include "acp/editor.h"
+#include "acp/acp_editor.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/list.h"
@@ -94,7 +94,7 @@ struct acp_task {
 	size_t ask_count;
 };
 
-/* ---- editor.c -------------------------------------------------------------- */
+/* ---- acp_editor.c ----------------------------------------------------------- */
 
 void acp_editor_warn(struct acp_editor *editor, const char *text);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "acp/editor.h"
+#include "acp/acp_editor.h"
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/str.h"
@@ -150,8 +150,8 @@ const struct command command_acp = {
 			"       perch acp --agents NAME,NAME… [OPTIONS]\n"
 			"\n"
 			"An agent of the Agent Client Protocol on stdin and stdout, for Zed, JetBrains,\n"
-			"Neovim, Emacs and others, which start it. Each prompt is a turn of that agent, in\n"
-			"the editor's directory. It ends with its editor.\n"
+			"Neovim, Emacs and others, which start it. Each prompt is a turn of that agent,\n"
+			"in the editor's directory. It ends with its editor.\n"
 			"\n"
 			"  --agent NAME|PROFILE  an agent of perch agent list, or a file\n"
 			"  --agents NAME,NAME…   several; the user chooses one for each session\n"
@@ -161,6 +161,6 @@ const struct command command_acp = {
 			"Commands of plugins that [expose.acp] of perch/config.toml lists are slash\n"
 			"commands of the session. `perch --trace FILE acp …` records what agents say.\n"
 			"\n",
-	.example = "perch acp --agent claude",
+	.example = "perch acp --agent copilot",
 	.run = acp_command_run,
 };

@@ -1,6 +1,6 @@
 /* An editor on stdin and stdout: its lines go to the engine, the engine's wishes become chats
  * (editor_chat.c) and jobs of the service (editor_task.c), and all of it ends with the editor. */
-#include "acp/editor.h"
+#include "acp/acp_editor.h"
 
 #include <errno.h>
 #include <signal.h>
