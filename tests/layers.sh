@@ -26,7 +26,8 @@ agent tool fledge
 plugins replay
 service
 queue stdio
-mcp acp serve page worker
+mcp
+acp serve page worker
 conformance
 term events
 cli
@@ -38,13 +39,13 @@ sdk='base data'
 # Those who offer what perch hosts to others translate, and host nothing: they see the service by its
 # public headers.
 frontends='mcp acp serve page queue worker'
-frontends_see='base data wire queue stdio'
+frontends_see='base data wire queue stdio mcp'
 
 # Commands that start what perch hosts: they do it by the public headers, as every other program
 # would. Of the folders that host they see what is plain data.
-hosting='^src/cli/(agent/(agent_(ask|chat|run|serve|tell|words)|chat)|tool/tool_(call|serve)|sandbox/sandbox_r|mcp/|serve/)[a-z_]*[.][ch]$'
+hosting='^src/cli/(agent/(agent_(ask|chat|run|serve|tell|words)|chat)|tool/tool_(call|serve)|sandbox/sandbox_r|run/|mcp/|serve/)[a-z_]*[.][ch]$'
 hosts='agent fledge plugins replay sandbox service tool trace'
-plain='tool/binding.h tool/result.h tool/tool_request.h'
+plain='tool/binding.h tool/result.h tool/tool_request.h fledge/call_request.h'
 
 # What a public header may ask of the C library.
 public='
@@ -202,6 +203,8 @@ check "found: a frontend inside the service" is_found src/serve/a.c '#include "s
 check "found: a frontend and its neighbour" is_found src/page/a.c '#include "serve/serve.h"'
 check "found: the service and a frontend" is_found src/service/a.c '#include "queue/queue.h"'
 check "found: a command that hosts by itself" is_found src/cli/agent/agent_run.c '#include "agent/turn.h"'
+check "found: a command that runs a plugin by itself" is_found src/cli/run/run_session.c '#include "fledge/fledge_run.h"'
+check "found: a command that prepares a plugin by itself" is_found src/cli/run/run_session.c '#include "plugins/plugin_target.h"'
 check "found: a command that calls by itself" is_found src/cli/tool/tool_serve_calls.c '#include "tool/call.h"'
 check "found: a command inside the service" is_found src/cli/agent/chat.h '#include "service/service_parts.h"'
 check "found: a command that confines by itself" is_found src/cli/sandbox/sandbox_run.c '#include "sandbox/sandbox.h"'

@@ -64,7 +64,7 @@ is_referred_to() {
 
 # defined_options: of a page or a part of it, those that begin an item of a list.
 defined_options() {
-    grep '^\.It Fl' | grep -oE 'Fl -?[a-z][a-z-]*' | sed 's/^Fl /-/' | sort -u
+    grep '^\.It Fl' | grep -oE 'Fl -?[a-zA-Z][a-z-]*' | sed 's/^Fl /-/' | sort -u
 }
 
 # part PAGE HEADING: what stands below it.

@@ -81,6 +81,7 @@ typedef struct perch_shown {
 	bool has_amount;
 	double current;
 	double total;
+	perch_text plugin; /* its name, of what the plugin says and of what is said of it; or empty */
 } perch_shown;
 
 /* How a run ended. */
@@ -136,6 +137,18 @@ typedef enum perch_sandbox_choice {
 	PERCH_SANDBOX_OFF,
 } perch_sandbox_choice;
 
+/* What is done with a command that speaks no protocol: a program that wants a terminal. */
+typedef enum perch_legacy {
+	PERCH_LEGACY_REFUSE,
+	/* Its streams, its session and its process group are ours; so it gets the signals of the
+	 * terminal itself, and the program that runs it has to survive them. It is confined only when
+	 * its user has said so. */
+	PERCH_LEGACY_INHERIT,
+	PERCH_LEGACY_TELL, /* the same, but what it prints is told by `show` */
+} perch_legacy;
+
+typedef struct perch_fledge_command perch_fledge_command;
+
 /* Zero is the sane default everywhere. */
 typedef struct perch_fledge_options {
 	size_t size;             /* PERCH_FLEDGE_OPTIONS_INIT sets it */
@@ -152,8 +165,8 @@ typedef struct perch_fledge_options {
 	uint64_t prompt_timeout_ns;   /* of a question; 0 = 300 s, UINT64_MAX = for ever */
 	uint64_t exec_timeout_max_ns; /* the longest a command may ask for; 0 = 3600 s */
 	size_t line_limit;            /* bytes of a line; 0 = 8 MiB */
-	const char *shell;            /* that runs its commands; NULL = "sh" */
-	const char *trace;            /* a file that every line is recorded in; NULL = none */
+	const char *shell; /* that runs its commands; NULL = the one that it was granted, or "sh" */
+	const char *trace; /* a file that every line is recorded in; NULL = none */
 	const perch_fledge_events *events;
 	void *data; /* handed to every callback */
 	/* Bytes of requests, questions and answers that wait; at the limit the plugin is not read,
@@ -163,6 +176,12 @@ typedef struct perch_fledge_options {
 	uint64_t unread_timeout_ns;   /* it may write so long without reading answers; 0 = 60 s */
 	bool trace_secrets;           /* in the trace: also values that it stores or loads */
 	bool is_strict;               /* what is left for git to execute is removed, not only told */
+	/* What `command` is, looked up by perch_fledge_find: it is not looked up again, and plugin_dir,
+	 * grants, no_sandbox and is_called are those it was found with. It must outlive the run. */
+	const perch_fledge_command *found;
+	bool is_called; /* perhaps by another plugin: see perch_fledge_find */
+	bool explains;  /* what the sandbox may have to do with a failure is shown as a debug text */
+	perch_legacy legacy;
 } perch_fledge_options;
 
 #ifdef __cplusplus
@@ -180,12 +199,39 @@ static inline perch_fledge_options perch_fledge_options_init(void)
 	}
 #endif
 
-/* Starts a plugin. Everything in the options is copied. On success *ret_run belongs
- * to the caller until perch_fledge_run_free. Fails with
+/* ---- commands: what would be run ----------------------------------------------- */
+
+typedef struct perch_fledge_facts {
+	int error;          /* it cannot be run: what perch_fledge_run_start fails with; 0 = it can */
+	const char *path;   /* what is executed */
+	const char *plugin; /* the name of its plugin; NULL = it belongs to none */
+	const char *shell;  /* that its user has granted it; NULL = none */
+	bool is_legacy;     /* it speaks no protocol */
+	bool is_called;     /* another plugin has called for it: no user is asked */
+} perch_fledge_facts;
+
+/* Looks a command up: `command`, `plugin_dir`, `grants`, `no_sandbox` and `is_called` of the
+ * options, nothing else of them. One that cannot be run is found, too: then the facts have the
+ * error, and a start of it fails with that and with words. With is_called, the variables by which a
+ * host lets a perch that it has started know of the plugin that called are taken out of the
+ * environment, and hold. Fails with -EINVAL, -ENOMEM. */
+PERCH_API int perch_fledge_find(
+	const perch_fledge_options *options, perch_fledge_command **ret_command, perch_err *err);
+
+/* Valid as long as the command is. */
+PERCH_API const perch_fledge_facts *perch_fledge_command_facts(const perch_fledge_command *command);
+
+/* NULL is fine. */
+PERCH_API void perch_fledge_command_free(perch_fledge_command *command);
+
+/* ---- runs of them ------------------------------------------------------------- */
+
+/* Starts a plugin. Everything in the options but `found` is copied. On success *ret_run belongs
+ * to the caller until perch_fledge_run_free. err->stage is "prepare" where it failed before it came
+ * to the program, whatever the error. Fails with
  *   -ENOENT           no such command, or it is not in the plugin's manifest
  *   -EACCES, -ENOEXEC, PERCH_EINTERPRETER  it cannot be executed
- *   -EPROTONOSUPPORT  it speaks no protocol, or one we do not: a program without a
- *                     protocol wants a terminal, run it by perch_child_start
+ *   -EPROTONOSUPPORT  it speaks no protocol (see `legacy`), or one we do not
  *   -EPERM            the plugin is not what its user approved
  *   -EINVAL           no command, no events, an answer without '=', a path that is
  *                     not absolute, something set that a newer library added
@@ -217,6 +263,16 @@ PERCH_API void perch_fledge_run_cancel(perch_fledge_run *run, int signal);
 /* Back-pressure: nothing more of the run is read until it is released (not from a callback). Clocks
  * and cancelling go on; a plugin that has exited meanwhile ends after the release. */
 PERCH_API void perch_fledge_run_hold(perch_fledge_run *run, bool is_held);
+
+/* For a program that is about to stop itself (Ctrl+Z), and for when it goes on: everything that the
+ * run has started is stopped, and continued; no deadline of its host counts the time between. Not
+ * from a callback of the run. */
+PERCH_API void perch_fledge_run_suspend(perch_fledge_run *run);
+PERCH_API void perch_fledge_run_resume(perch_fledge_run *run);
+
+/* No user can be asked any more: the open question and all that follow get what they would get with
+ * PERCH_ASKING_DEFAULTS, from the loop. */
+PERCH_API void perch_fledge_run_stop_asking(perch_fledge_run *run);
 
 /* Ends what is left of the run, without `end`. Before its host is freed. NULL is fine. */
 PERCH_API void perch_fledge_run_free(perch_fledge_run *run);

@@ -59,9 +59,6 @@ int launch_expand(struct launch *launch, struct str template, const struct launc
 /* Splits, expands, and refuses a shell that would read the message as a script. */
 int launch_make_argv(struct launch *launch, perch_err *err);
 
-/* The last rule alone: 0, or -EINVAL and words. */
-int command_check_shell(const struct agent_profile *profile, struct arena *arena, perch_err *err);
-
 /* What to do about a pair of quotes in the command, meant for a shell; NULL = it has none. */
 const char *command_quotes_advice(const struct agent_profile *profile);
 

@@ -90,15 +90,6 @@ static int command_check_for_shell(
 	return 0;
 }
 
-int command_check_shell(const struct agent_profile *profile, struct arena *arena, perch_err *err)
-{
-	struct argv_words words;
-	const struct dialect *dialect = dialect_of(profile->dialect);
-	if (command_make_words(profile, dialect->splits_command, arena, &words) < 0)
-		return err_no_memory(err);
-	return command_check_for_shell(dialect, words, err);
-}
-
 /* ---- quotes ------------------------------------------------------------------ */
 
 const char *command_quotes_advice(const struct agent_profile *profile)

@@ -225,14 +225,11 @@ int agent_profile_read(
 	const char *path, struct arena *arena, struct agent_profile *ret_profile, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
-	int r = file_read(path, AGENT_PROFILE_SIZE_MAX, &text, err);
+	char canonical[PATH_MAX];
+	struct agent_profile profile;
+	int r = file_read_resolved(path, AGENT_PROFILE_SIZE_MAX, &text, canonical, err);
 	if (r < 0)
 		return r;
-	char canonical[PATH_MAX];
-	if (!realpath(path, canonical))
-		return err_set(
-			err, -errno, "cannot find out where %.200s is: %s", path, perch_strerror(-errno));
-	struct agent_profile profile;
 	r = agent_profile_parse(canonical, (struct str){ text.data, text.len }, arena, &profile, err);
 	if (r == 0)
 		r = paths_absolute(path, arena, &profile.given, err);

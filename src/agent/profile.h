@@ -70,7 +70,8 @@ struct agent_profile {
 	uint64_t permission_timeout_ns; /* so long a program may take to answer; 0 = for ever */
 	bool is_sandboxed;
 	struct policy_widening widening;
-	const char *const *made; /* what it may write and is made where it is missing; may be NULL */
+	const char *const
+		*made; /* directories to write that are made where they are missing; may be NULL */
 	/* The command that widens its sandbox, for explanations: "perch agent allow FILE ";
 	 * NULL = there is none. Not the profile's to say. */
 	const char *widen_by;

@@ -9,7 +9,7 @@
 #include "agent/agent_launch.h"
 #include "base/macros.h"
 
-/* ---- who runs what ------------------------------------------------------------ */
+/* ---- programs that run others ------------------------------------------------------------ */
 
 #define LIST(...) ((const char *const[]){ __VA_ARGS__, NULL })
 

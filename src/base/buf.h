@@ -65,7 +65,7 @@ bool buf_write_to(const struct buf *buf, FILE *stream);
 /* Drops the first n bytes (n <= len). */
 void buf_consume(struct buf *buf, size_t n);
 
-/* Hands the NUL-terminated content to the caller, who frees it; buf is empty
+/* Hands the NUL-terminated content to the caller, which frees it; buf is empty
  * afterwards. NULL when an append had failed. */
 char *buf_steal(struct buf *buf);
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "base/err.h"
@@ -50,6 +51,17 @@ int file_read(const char *path, size_t most, struct buf *out, perch_err *err)
 	char shown[FILE_SHOWN_MAX];
 	return err_set(err, r, "cannot read %s: %s", file_shown(path, shown),
 		r == -ENOTSUP ? "it is not a regular file" : perch_strerror(r));
+}
+
+int file_read_resolved(
+	const char *path, size_t most, struct buf *out, char ret_path[PATH_MAX], perch_err *err)
+{
+	char shown[FILE_SHOWN_MAX];
+	int r = file_read(path, most, out, err);
+	if (r == 0 && !realpath(path, ret_path))
+		r = err_set(err, -errno, "cannot find out where %s is: %s", file_shown(path, shown),
+			perch_strerror(-errno));
+	return r;
 }
 
 int file_blame(perch_err *err, const char *path, const perch_err *inner)

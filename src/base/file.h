@@ -2,6 +2,7 @@
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
+#include <limits.h>
 #include <stddef.h>
 
 #include "base/buf.h"
@@ -11,6 +12,10 @@
  * `most` bytes, links followed. Fails with -ENOENT and other errnos, -ENOTSUP (no
  * regular file), -EFBIG, -ENOMEM. */
 int file_read(const char *path, size_t most, struct buf *out, perch_err *err);
+
+/* The same, and where the file is: its path without links. */
+int file_read_resolved(
+	const char *path, size_t most, struct buf *out, char ret_path[PATH_MAX], perch_err *err);
 
 /* Whether the path itself is a symbolic link. */
 bool file_is_link(const char *path);

@@ -88,10 +88,11 @@ struct command {
 	const char *name;
 	const char *summary; /* NULL = not shown in the help */
 	enum command_group group;
-	/* All of `perch help NAME`. A command with subcommands gives only the text before their list
-	 * and, as `example`, the line behind it; the list itself is generated. */
+	/* All of `perch help NAME`. A command with subcommands, or with `print_more`, gives only the
+	 * text before that and, as `example`, the line behind it; the list of subcommands is generated.
+	 */
 	const char *help;
-	void (*print_more)(void); /* behind `help`, before the list; NULL = nothing */
+	void (*print_more)(void); /* behind `help`, before the example; NULL = nothing */
 	const char *example;
 	const struct command *const *subcommands; /* ends with NULL; NULL = none */
 	enum command_words words;
@@ -134,8 +135,23 @@ const struct command *command_at(size_t i);
 
 const struct command *command_find(const char *name);
 
-/* The same in a list of commands that ends with NULL; the list may be NULL. */
-const struct command *command_find_in(const struct command *const *list, const char *name);
+/* The same in a list of commands that ends with NULL; the list (and the name) may be NULL. The
+ * second one knows the words of other tools, too. */
+const struct command *command_named(const struct command *const *list, const char *name);
+const struct command *command_find_in(const struct command *const *list, const char *word);
+
+/* ---- ui/plugin_commands.c ------------------------------------------------------ */
+
+/* Prints a line for each. Returns the number of plugins. */
+size_t plugin_commands_print(void);
+
+/* ---- synonyms.c --------------------------------------------------------------- */
+
+/* The command of the list that other tools call so, or NULL. */
+const struct command *synonym_find(const struct command *const *list, const char *word);
+
+/* The subcommands that the word may have meant, with commas between them. */
+void synonym_suggest(const struct command *const *table, const char *word, struct buf *hint);
 
 /* An error message that there is no such command, with the nearest name. Returns EXIT_USAGE. */
 int command_refuse(const char *name);

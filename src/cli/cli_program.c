@@ -20,7 +20,7 @@ const struct command *command_at(size_t i)
 
 const struct command *command_find(const char *name)
 {
-	return command_find_in(command_table, name);
+	return command_named(command_table, name);
 }
 
 static const char *cli_program_command_name(const void *data, size_t i)
@@ -53,9 +53,12 @@ int command_refuse(const char *name)
 		snprintf(hint, sizeof(hint), "perch run %s runs the plugin's", name);
 		return cli_usage_error(hint, "there is no command '%s'", name);
 	}
+	_cleanup_(buf_free) struct buf others = { 0 };
+	synonym_suggest(command_table, name, &others);
 	snprintf(hint, sizeof(hint), "did you mean: perch %s", near ? near : "");
-	return cli_usage_error(
-		near ? hint : "perch help lists them all", "there is no command '%s'", name);
+	const char *advice = buf_terminate(&others) == 0 && others.len ? others.data : hint;
+	return cli_usage_error(near || others.len ? advice : "perch help lists them all",
+		"there is no command '%s'", name);
 }
 
 /* Some services start us without HOME; everything of the user's is below it. */
@@ -99,22 +102,24 @@ int cli_program_finish(int status)
 
 /* ---- running a command -------------------------------------------------------- */
 
+static int cli_program_print_version(const struct cli *cli)
+{
+	if (cli->is_fledge)
+		return printf("fledge %s (perch %s)\n", FLEDGE_VERSION, perch_version()) < 0;
+	return printf("perch %s\n", perch_version()) < 0;
+}
+
 int cli_program_run_command(struct cli *cli, int argc, char **argv)
 {
 	const struct command *command = command_find(argv[0]);
+	if (!command && strcmp(argv[0], "version") == 0)
+		return cli_program_print_version(cli);
 	if (!command)
 		return command_refuse(argv[0]);
 	if (argc > 1 && command->help && command_is_help(argv[1]))
 		return command_print_help(command, 0, NULL);
 	cli_speak_of(command->name, NULL);
 	return command_start(command, cli, argc, argv);
-}
-
-static int cli_program_print_version(const struct cli *cli)
-{
-	if (cli->is_fledge)
-		return printf("fledge %s (perch %s)\n", FLEDGE_VERSION, perch_version()) < 0;
-	return printf("perch %s\n", perch_version()) < 0;
 }
 
 int cli_program_run(struct cli *cli, int argc, char **argv, cli_program_run_fn *run)

@@ -16,13 +16,19 @@ static const char *dispatch_subcommand_name(const void *data, size_t i)
 	return subcommands[i] ? subcommands[i]->name : NULL;
 }
 
-const struct command *command_find_in(const struct command *const *list, const char *name)
+const struct command *command_named(const struct command *const *list, const char *name)
 {
-	for (; list && *list; list++) {
+	for (; name && list && *list; list++) {
 		if (strcmp((*list)->name, name) == 0)
 			return *list;
 	}
 	return NULL;
+}
+
+const struct command *command_find_in(const struct command *const *list, const char *word)
+{
+	const struct command *command = command_named(list, word);
+	return command ? command : synonym_find(list, word);
 }
 
 static int dispatch_refuse_unknown(const struct command *parent, const char *name)
@@ -41,8 +47,6 @@ static int dispatch_refuse_unknown(const struct command *parent, const char *nam
 static int dispatch_print_overview(const struct command *parent)
 {
 	cli_put(stdout, parent->help);
-	if (parent->print_more)
-		parent->print_more();
 	for (const struct command *const *at = parent->subcommands; *at; at++)
 		printf("  %-9s %s\n", (*at)->name, (*at)->summary);
 	return printf("\n"
@@ -53,10 +57,19 @@ static int dispatch_print_overview(const struct command *parent)
 			   parent->name, parent->example) < 0;
 }
 
+static int dispatch_print_leaf(const struct command *command)
+{
+	if (!command->print_more)
+		return cli_put(stdout, command->help);
+	cli_put(stdout, command->help);
+	command->print_more();
+	return printf("example:\n  %s\n", command->example) < 0;
+}
+
 int command_print_help(const struct command *command, int argc, char **argv)
 {
 	if (!command->subcommands)
-		return cli_put(stdout, command->help);
+		return dispatch_print_leaf(command);
 	if (argc < 1)
 		return dispatch_print_overview(command);
 	const struct command *child = command_find_in(command->subcommands, argv[0]);

@@ -47,13 +47,13 @@ const char globals_help[] =
 	"These stand before the command or between it and its word; most commands take\n"
 	"those that mean something to them behind it as well.\n"
 	"\n"
-	"  --json                   results as JSON, for programs; nobody is asked\n"
+	"  --json                   results as JSON, for programs; asks nothing\n"
 	"  --ni[=strict]            ask nothing: take defaults; strict: explicit ones\n"
 	"  --non-interactive        the same\n"
 	"  -v, --verbose            say more;  -q, --quiet: say less\n"
 	"  --color WHEN             auto, always or never\n"
 	"  --trace FILE             record every line; --trace-secrets: values too\n"
-	"  --version                the version;  -h, --help: explain\n"
+	"  -V, --version            the version;  -h, --help: explain\n"
 	"\n"
 	"for plugins (perch help run explains them):\n"
 	"  --answer 'MESSAGE=VALUE', --answers FILE, --prompt-timeout SECS,\n"
@@ -71,7 +71,7 @@ int cli_read_globals(struct cli *cli, int argc, char **argv, int *at)
 		{ "verbose", 'v', OPTION_FLAG, &cli->verbose },
 		{ "quiet", 'q', OPTION_FLAG, &cli->quiet },
 		{ "help", 'h', OPTION_FLAG, &cli->help },
-		{ "version", 0, OPTION_FLAG, &cli->version },
+		{ "version", 'V', OPTION_FLAG, &cli->version },
 		{ "color", 0, OPTION_TEXT, &cli->color },
 		{ "ni", 0, OPTION_MAYBE, &cli->non_interactive },
 		{ "non-interactive", 0, OPTION_MAYBE, &cli->non_interactive },

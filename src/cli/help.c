@@ -4,8 +4,6 @@
 #include "base/macros.h"
 #include "cli/cli.h"
 #include "fledge/context.h"
-#include "registry/manifest.h"
-#include "registry/registry.h"
 
 /* In the order of the overview. */
 static const struct {
@@ -50,29 +48,9 @@ static int help_print_overview(void)
 	return 0;
 }
 
-/* The commands of one plugin, with what its manifest says of them. */
-static void help_print_plugin(const struct registry_entry *entry, struct arena *arena)
-{
-	struct manifest manifest = { 0 };
-	if (manifest_read(entry->directory, arena, &manifest, NULL) < 0)
-		manifest = (struct manifest){ 0 };
-	for (const char *const *command = entry->commands; *command; command++) {
-		const char *description = "";
-		for (size_t i = 0; i < manifest.command_count; i++) {
-			if (strcmp(manifest.commands[i].name, *command) == 0)
-				description = manifest.commands[i].description;
-		}
-		cli_tell(stdout, "  %-14s  %s%s(%s)\n", *command, description, description[0] ? " " : "",
-			entry->name);
-	}
-}
-
 /* Called by the name fledge: what is built in, and what the plugins bring. */
 static int help_print_fledge(void)
 {
-	struct arena arena = { 0 };
-	struct registry registry = { 0 };
-	perch_err err = { 0 };
 	printf("fledge %s, hosted by perch %s\n"
 		   "\n"
 		   "usage: fledge [OPTIONS] COMMAND [ARGUMENTS]\n"
@@ -83,16 +61,11 @@ static int help_print_fledge(void)
 		   "\n"
 		   "commands of the plugins that are installed:\n",
 		FLEDGE_VERSION, perch_version());
-	if (registry_read(&arena, &registry, &err) < 0)
-		cli_error(NULL, "%s", err.text);
-	for (size_t i = 0; i < registry.count; i++)
-		help_print_plugin(&registry.entries[i], &arena);
-	if (!registry.count)
+	if (!plugin_commands_print())
 		printf("  none yet: fledge plugins install SOURCE\n");
 	printf("\n"
 		   "example:\n"
 		   "  fledge plugins install ./my-plugin\n");
-	arena_free(&arena);
 	return 0;
 }
 

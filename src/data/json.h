@@ -140,7 +140,7 @@ struct perch_json_writer {
 	int depth;
 };
 
-/* A writer that appends to a buffer of the caller, who looks at out->failed
+/* A writer that appends to a buffer of the caller, which looks at out->failed
  * in the end. Needs no freeing. */
 /* How many bytes a string takes when it is written, without its quotes. */
 size_t json_written_size(struct str text);

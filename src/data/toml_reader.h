@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "data/toml.h"
 
-/* How a table or an array came to be: decides who may add to it. */
+/* How a table or an array came to be: decides what may add to it. */
 enum toml_origin {
 	TOML_INLINE,   /* = { … } or = [ … ]: complete as it stands */
 	TOML_HEADER,   /* [table], or an array made of [[table]]s */
@@ -61,7 +61,7 @@ static inline int toml_peek(const struct toml_reader *r)
 	return r->at < r->text.len ? (unsigned char)r->text.data[r->at] : TOML_END;
 }
 
-/* toml_parse, and with keep_spans for those who go back to the text. */
+/* toml_parse, and with keep_spans for callers that go back to the text. */
 int toml_read(struct str text, const struct toml_options *options, bool keep_spans,
 	struct toml **ret_toml, perch_err *err);
 

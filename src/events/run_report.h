@@ -8,7 +8,7 @@
 
 struct report {
 	int fd;
-	struct outlet *outlet; /* where events go that nobody is to wait for; NULL = to fd */
+	struct outlet *outlet; /* takes events without waiting for their reader; NULL = to fd */
 	bool shows_debug;
 	struct buf out;
 	bool is_known;    /* whether fd leads to a terminal, */

@@ -9,7 +9,21 @@
 
 #include "perch/base.h"
 
-enum { CALL_REQUEST_WORDS_MAX = 4096 };
+/* In the environment of a plugin and its commands: its name, and behind a blank that it may call
+ * others, if so. A perch that finds it is inside of a sandbox. */
+#define CALLS_INSIDE "PERCH_INSIDE"
+
+enum {
+	CALL_REQUEST_WORDS_MAX = 4096,
+	CALLS_MESSAGE_MAX = 128 * 1024, /* of one request: its words */
+	CALLS_ANSWER_MAX = 1024,
+};
+
+/* With a request come three descriptors. */
+enum calls_descriptor { CALLS_STDOUT, CALLS_STDERR, CALLS_LINE, CALLS_DESCRIPTORS };
+
+/* The answer, on the line, is one packet: the exit status in one byte, and behind it why it could
+ * not be started, if so. A caller that closes the line ends the call. */
 
 struct call_request {
 	const char *directory; /* an absolute path */

@@ -21,7 +21,7 @@
 struct call {
 	struct call *next;
 	struct calls *calls;
-	struct source line; /* to who called */
+	struct source line; /* to the caller */
 	perch_child *child;
 };
 

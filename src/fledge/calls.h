@@ -9,20 +9,13 @@
 #include <stddef.h>
 
 #include "base/str.h"
+#include "fledge/call_request.h"
 #include "perch/host.h"
 
 enum {
-	CALLS_PARALLEL = 8,             /* more wait in the socket */
-	CALLS_MESSAGE_MAX = 128 * 1024, /* of one request: its words */
-	CALLS_ANSWER_MAX = 1024,
+	CALLS_PARALLEL = 8,  /* more wait in the socket */
 	CALLS_DEPTH_MAX = 8, /* plugins that call each other */
 };
-
-/* A request is one packet (fledge/call_request.h). With it come three descriptors. */
-enum calls_descriptor { CALLS_STDOUT, CALLS_STDERR, CALLS_LINE, CALLS_DESCRIPTORS };
-
-/* The answer, on the line, is one packet: the exit status in one byte, and behind it why it could
- * not be started, if so. A caller that closes the line ends the call. */
 
 struct calls_options {
 	const char *program;    /* perch: an absolute path */

@@ -54,6 +54,9 @@ struct fledge_run_options {
 	size_t waiting_limit; /* bytes of requests and answers that wait; 0 = the default */
 	uint64_t
 		unread_timeout_ns; /* with so much waiting, it may write without reading; 0 = the default */
+	/* After which PROGRAM_FLUSH_HINT is said of a plugin that has sent nothing and may keep it
+	 * back; 0 = never. */
+	uint64_t silence_ns;
 	double exec_timeout_max; /* seconds */
 	const char *shell;
 	struct frontend *frontend;
@@ -74,16 +77,14 @@ int fledge_run_start(perch_host *host, const struct fledge_run_options *options,
  * the ladder now. */
 void fledge_run_interrupt(struct fledge_run *run, int signal);
 
-/* Ctrl+Z and back: everything the run started is stopped or continued. */
+/* Ctrl+Z and back: everything the run started is stopped or continued. No deadline of the host
+ * counts the time between. */
 void fledge_run_suspend(struct fledge_run *run);
-void fledge_run_resume(struct fledge_run *run, uint64_t slept_ns);
+void fledge_run_resume(struct fledge_run *run);
 
 /* Back-pressure: the plugin is not read until it is released; clocks and interrupting go on. A
  * plugin that has exited meanwhile ends after the release. */
 void fledge_run_hold(struct fledge_run *run, bool is_held);
-
-/* Whether the plugin has sent a line. */
-bool fledge_run_has_spoken(const struct fledge_run *run);
 
 /* Whether the plugin runs, has sent no line yet, and is a script whose language buffers output to a
  * pipe: PROGRAM_FLUSH_HINT is worth saying. */
@@ -99,7 +100,8 @@ void fledge_run_free(struct fledge_run *run);
 
 /* A plugin without a protocol: our streams, our session, our process group, in a sandbox or not. It
  * has the terminal to itself; we only wait. Where stdout is not for people (--json), its output is
- * told by events, so that no line of it passes for an event. */
+ * told by events, so that no line of it passes for an event. Its end is told to the frontend, as
+ * that of a run is. */
 
 struct legacy;
 
@@ -111,8 +113,8 @@ int legacy_start(perch_host *host, const struct fledge_run_options *options, boo
 /* Passes a signal on that was sent to us alone. */
 void legacy_signal(struct legacy *legacy, int signal);
 
-/* NULL until it has exited. */
-const perch_fledge_end *legacy_outcome(const struct legacy *legacy);
+/* What it prints is not read, where it is read at all. */
+void legacy_hold(struct legacy *legacy, bool is_held);
 
 void legacy_free(struct legacy *legacy);
 

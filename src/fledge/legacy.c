@@ -1,33 +1,40 @@
 /* A plugin without a protocol. */
 #include "fledge/fledge_run.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/cleanup.h"
 #include "base/err.h"
 #include "base/exit_status.h"
 #include "base/utf8.h"
+#include "fledge/denials.h"
 #include "proc/ladder.h"
+#include "sandbox/policy/explain.h"
 
 struct legacy {
 	perch_child *child;
 	struct buf said; /* a character whose end is still to come */
 	const struct fledge_run_options *options;
-	bool has_ended;
-	perch_fledge_end outcome;
+	bool tells_output;
 };
 
-static void legacy_show(struct legacy *legacy, size_t len)
+static void legacy_show(struct legacy *legacy, perch_shown_kind kind, struct str text)
 {
 	struct frontend *frontend = legacy->options->frontend;
-	if (!len)
-		return;
 	const struct shown shown = {
-		.kind = PERCH_SHOWN_OUTPUT,
-		.text = { legacy->said.data, len },
+		.kind = kind,
+		.text = text,
 		.plugin = str_from(legacy->options->plugin_name),
 	};
-	frontend->table->show(frontend, &shown);
+	if (text.len)
+		frontend->table->show(frontend, &shown);
+}
+
+static void legacy_show_said(struct legacy *legacy, size_t len)
+{
+	legacy_show(legacy, PERCH_SHOWN_OUTPUT, (struct str){ legacy->said.data, len });
 	buf_consume(&legacy->said, len);
 }
 
@@ -38,7 +45,7 @@ static void legacy_bytes(
 	(void)stream;
 	struct legacy *legacy = data;
 	if (buf_append(&legacy->said, bytes, len) == 0)
-		legacy_show(legacy, utf8_whole_prefix(legacy->said.data, legacy->said.len));
+		legacy_show_said(legacy, utf8_whole_prefix(legacy->said.data, legacy->said.len));
 }
 
 static void legacy_closed(perch_child *child, void *data, perch_stream stream)
@@ -46,7 +53,30 @@ static void legacy_closed(perch_child *child, void *data, perch_stream stream)
 	(void)child;
 	(void)stream;
 	struct legacy *legacy = data;
-	legacy_show(legacy, legacy->said.len);
+	legacy_show_said(legacy, legacy->said.len);
+}
+
+/* Its output was not ours to read. */
+static void legacy_explain(struct legacy *legacy)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	_cleanup_(buf_free) struct buf denied = { 0 };
+	if (legacy->options->explain)
+		explain_end(legacy->options->explain, STR(""), &text);
+	legacy_show(legacy, PERCH_SHOWN_DEBUG, (struct str){ text.data, text.len });
+	struct denials *kept = denials_new(legacy->options->denials);
+	if (denials_say(kept, true, &denied))
+		legacy_show(legacy, PERCH_SHOWN_WARNING, (struct str){ denied.data, denied.len });
+	denials_free(kept);
+}
+
+static void legacy_tell_failure(struct legacy *legacy, int code)
+{
+	char text[512];
+	int len = snprintf(text, sizeof(text), "Plugin '%.400s' exited with code %d",
+		legacy->options->plugin_name, code);
+	legacy_show(legacy, PERCH_SHOWN_ERROR, (struct str){ text, (size_t)len });
+	legacy_explain(legacy);
 }
 
 static void legacy_on_ended(perch_child *child, void *data, const perch_result *result)
@@ -54,8 +84,8 @@ static void legacy_on_ended(perch_child *child, void *data, const perch_result *
 	(void)child;
 	struct legacy *legacy = data;
 	int code = exit_status_of(result->signal, result->exit_code);
-	legacy->has_ended = true;
-	legacy->outcome = (perch_fledge_end){
+	struct frontend *frontend = legacy->options->frontend;
+	const perch_fledge_end outcome = {
 		.success = code == 0,
 		.exit_code = code,
 		.signal = result->signal,
@@ -64,6 +94,9 @@ static void legacy_on_ended(perch_child *child, void *data, const perch_result *
 		.background = result->background,
 		.sandbox = legacy->options->layers,
 	};
+	if (code != 0)
+		legacy_tell_failure(legacy, code);
+	frontend->table->done(frontend, &outcome);
 }
 
 static const perch_child_events events = {
@@ -80,6 +113,7 @@ int legacy_start(perch_host *host, const struct fledge_run_options *options, boo
 	if (!legacy)
 		return err_no_memory(err);
 	legacy->options = options;
+	legacy->tells_output = tells_output;
 	perch_child_spec spec = PERCH_CHILD_SPEC_INIT;
 	spec.argv = options->args;
 	spec.program = options->path;
@@ -105,9 +139,14 @@ void legacy_signal(struct legacy *legacy, int signal)
 	perch_child_signal(legacy->child, signal);
 }
 
-const perch_fledge_end *legacy_outcome(const struct legacy *legacy)
+void legacy_hold(struct legacy *legacy, bool is_held)
 {
-	return legacy->has_ended ? &legacy->outcome : NULL;
+	if (!legacy->tells_output)
+		return;
+	if (is_held)
+		perch_child_pause(legacy->child, PERCH_STDOUT);
+	else
+		perch_child_resume(legacy->child, PERCH_STDOUT);
 }
 
 void legacy_free(struct legacy *legacy)

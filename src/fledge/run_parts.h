@@ -34,6 +34,8 @@ struct fledge_run {
 	struct timer deadline;       /* of the engine */
 	struct timer ending;         /* the plugin is gone, a store is not on disk yet */
 	struct timer patience;       /* it was cancelled and has not ended */
+	struct timer silence;        /* it should have sent something by then */
+	uint64_t suspended_ns;       /* when it was, the last time */
 	perch_step_action told_step; /* of the ladder, to the frontend */
 	struct timer standstill;     /* while nothing is read: does anything move? */
 	struct meter meter;          /* counts the memory of execs and services */

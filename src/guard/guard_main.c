@@ -21,7 +21,7 @@ enum {
 	RETRY_NS = 10 * 1000 * 1000,
 	FIRST_PAUSE_NS = 1000 * 1000,
 	RETRIES_TIMED = LAST_REGISTRATIONS_S * 100, /* of a wait that has an end */
-	SWEEPS_MAX = 500, /* until everybody is gone: with pauses of 10 ms, about five seconds */
+	SWEEPS_MAX = 500, /* until all processes are gone: with pauses of 10 ms, about five seconds */
 	SWEEPS_SPARING_MAX = 100, /* so long the guards of other hosts may take */
 };
 

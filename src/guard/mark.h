@@ -54,7 +54,7 @@ static inline enum mark_kinship mark_compare(
 	const struct bare_limit *limit, const struct mark_wanted *wanted)
 {
 	if (mark_is_wanted(limit->most, wanted))
-		return MARK_KIN; /* it sees all of them, and needs nobody's guard */
+		return MARK_KIN; /* it sees all of them, and needs no other guard */
 	if (!mark_is_wanted(limit->now, wanted))
 		return MARK_STRANGER;
 	return limit->now & MARK_GUARD ? MARK_GUARD_OF_KIN : MARK_KIN;

@@ -1,5 +1,5 @@
 /* What a client can call: names, and schemas where perch itself has to make them. */
-#include "mcp/stdio_parts.h"
+#include "mcp/front_parts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -205,10 +205,9 @@ static struct str mcp_offers_command_input(
 
 /* ---- a list ---------------------------------------------------------------- */
 
-void mcp_offers_write(void *data, size_t item, const struct mcp_page *page)
+static void mcp_offers_write(void *data, size_t item, const struct mcp_page *page)
 {
-	const struct mcp_offers *offers = data;
-	const struct mcp_offer *at = &offers->items[item];
+	const struct mcp_offer *at = ((const struct mcp_offer **)data)[item];
 	const perch_entry *entry = at->entry;
 	_cleanup_(buf_free) struct buf text = { 0 };
 	struct mcp_tool tool = {
@@ -228,4 +227,25 @@ void mcp_offers_write(void *data, size_t item, const struct mcp_page *page)
 		tool.output_schema = STR(MCP_AGENT_OUTPUT);
 	}
 	mcp_tool_write(page, &tool);
+}
+
+bool mcp_caller_may(const struct mcp_caller *caller, const perch_entry *entry)
+{
+	return !caller->allows || caller->allows(caller, entry->kind, entry->name);
+}
+
+void mcp_offers_list(
+	struct mcp_job *job, const struct mcp_offers *offers, const struct mcp_caller *caller)
+{
+	_cleanup_free_ const struct mcp_offer **shown = calloc(offers->count + 1, sizeof(*shown));
+	size_t count = 0;
+	if (!shown) {
+		mcp_job_error(job, JSONRPC_INTERNAL_ERROR, STR("out of memory"), (struct str){ 0 });
+		return;
+	}
+	for (size_t i = 0; i < offers->count; i++) {
+		if (mcp_caller_may(caller, offers->items[i].entry))
+			shown[count++] = &offers->items[i];
+	}
+	mcp_job_list(job, count, mcp_offers_write, shown);
 }

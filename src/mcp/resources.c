@@ -14,7 +14,7 @@
 #include "base/utf8.h"
 #include "base/vec.h"
 #include "data/json.h"
-#include "mcp/stdio_parts.h"
+#include "mcp/front_parts.h"
 #include "perch/sessions.h"
 
 #define MCP_SESSIONS_URI "perch://sessions/"
@@ -49,6 +49,8 @@ static void mcp_resources_free(struct mcp_resources *resources)
 	free(resources->items);
 }
 
+enum { MCP_SESSIONS, MCP_TRACES, MCP_RESOURCE_KINDS };
+
 static const perch_entry *mcp_resources_template(const struct mcp_offers *offers, size_t kind)
 {
 	static const char *const templates[] = { MCP_SESSIONS_URI "{session}",
@@ -56,7 +58,14 @@ static const perch_entry *mcp_resources_template(const struct mcp_offers *offers
 	return perch_catalog_find(offers->catalog, PERCH_ENTRY_TEMPLATE, templates[kind]);
 }
 
-enum { MCP_SESSIONS, MCP_TRACES, MCP_RESOURCE_KINDS };
+/* The same, where this caller may read any of them: traces tell of every user. */
+static const perch_entry *mcp_resources_shown(
+	const struct mcp_offers *offers, const struct mcp_caller *caller, size_t kind)
+{
+	const perch_entry *entry = mcp_resources_template(offers, kind);
+	bool is_shown = entry && mcp_caller_may(caller, entry);
+	return is_shown && (kind == MCP_SESSIONS || caller->sees_all) ? entry : NULL;
+}
 
 bool mcp_resources_are_shown(const struct mcp_offers *offers)
 {
@@ -119,7 +128,8 @@ static int mcp_resources_add(
 	return 0;
 }
 
-static int mcp_resources_add_sessions(struct mcp_resources *resources, perch_err *err)
+static int mcp_resources_add_sessions(
+	struct mcp_resources *resources, const struct mcp_caller *caller, perch_err *err)
 {
 	const perch_session *list = NULL;
 	size_t count = 0;
@@ -128,6 +138,8 @@ static int mcp_resources_add_sessions(struct mcp_resources *resources, perch_err
 		r = perch_sessions_list(resources->sessions, NULL, &list, &count, err);
 	for (size_t i = 0; r >= 0 && i < count; i++) {
 		_cleanup_(buf_free) struct buf uri = { 0 };
+		if (!caller->sees_all && strcmp(list[i].from, caller->name) != 0)
+			continue;
 		mcp_resources_session_uri(&uri, &list[i]);
 		r = mcp_resources_add(resources, &uri,
 			(struct mcp_resource){ NULL, list[i].name, "application/json", &list[i] });
@@ -145,7 +157,7 @@ static bool mcp_resources_is_trace(const char *name)
 	return name[0] != '.' && utf8_is_valid(name, strlen(name));
 }
 
-/* A directory that nobody has made has none. */
+/* A directory that does not exist has none. */
 static int mcp_resources_add_traces(struct mcp_resources *resources, perch_err *err)
 {
 	_cleanup_free_ char *path = NULL;
@@ -174,14 +186,14 @@ static int mcp_resources_add_traces(struct mcp_resources *resources, perch_err *
 }
 
 /* False: the job was answered. */
-static bool mcp_resources_gather(
-	struct mcp_job *job, const struct mcp_offers *offers, struct mcp_resources *resources)
+static bool mcp_resources_gather(struct mcp_job *job, const struct mcp_offers *offers,
+	const struct mcp_caller *caller, struct mcp_resources *resources)
 {
 	perch_err err = { 0 };
 	int r = 0;
-	if (mcp_resources_template(offers, MCP_SESSIONS))
-		r = mcp_resources_add_sessions(resources, &err);
-	if (r >= 0 && mcp_resources_template(offers, MCP_TRACES))
+	if (mcp_resources_shown(offers, caller, MCP_SESSIONS))
+		r = mcp_resources_add_sessions(resources, caller, &err);
+	if (r >= 0 && mcp_resources_shown(offers, caller, MCP_TRACES))
 		r = mcp_resources_add_traces(resources, &err);
 	if (r < 0)
 		mcp_job_error(job, JSONRPC_INTERNAL_ERROR, str_from(err.text), (struct str){ 0 });
@@ -210,21 +222,23 @@ static void mcp_resources_write_template(void *data, size_t item, const struct m
 	perch_json_end_object(page->writer);
 }
 
-void mcp_resources_list_templates(struct mcp_job *job, const struct mcp_offers *offers)
+void mcp_resources_list_templates(
+	struct mcp_job *job, const struct mcp_offers *offers, const struct mcp_caller *caller)
 {
 	const perch_entry *shown[MCP_RESOURCE_KINDS];
 	size_t count = 0;
 	for (size_t kind = 0; kind < MCP_RESOURCE_KINDS; kind++) {
-		if ((shown[count] = mcp_resources_template(offers, kind)))
+		if ((shown[count] = mcp_resources_shown(offers, caller, kind)))
 			count++;
 	}
 	mcp_job_list(job, count, mcp_resources_write_template, shown);
 }
 
-void mcp_resources_list(struct mcp_job *job, const struct mcp_offers *offers)
+void mcp_resources_list(
+	struct mcp_job *job, const struct mcp_offers *offers, const struct mcp_caller *caller)
 {
 	_cleanup_(mcp_resources_free) struct mcp_resources resources = { 0 };
-	if (mcp_resources_gather(job, offers, &resources))
+	if (mcp_resources_gather(job, offers, caller, &resources))
 		mcp_job_list(job, resources.count, mcp_resources_write, resources.items);
 }
 
@@ -297,10 +311,11 @@ static void mcp_resources_tell(struct mcp_job *job, const struct mcp_resource *r
 		mcp_resources_answer(job, resource, (struct str){ text.data, text.len });
 }
 
-void mcp_resources_read(struct mcp_job *job, const struct mcp_offers *offers, struct str uri)
+void mcp_resources_read(struct mcp_job *job, const struct mcp_offers *offers,
+	const struct mcp_caller *caller, struct str uri)
 {
 	_cleanup_(mcp_resources_free) struct mcp_resources resources = { 0 };
-	if (!mcp_resources_gather(job, offers, &resources))
+	if (!mcp_resources_gather(job, offers, caller, &resources))
 		return;
 	for (size_t i = 0; i < resources.count; i++) {
 		if (str_is(uri, resources.items[i].uri)) {

@@ -1,104 +1,49 @@
-/* A client on stdin and stdout: its lines go to the engine, the engine's wishes become jobs of the
- * service (task.c), and all of it ends with the client. */
+/* A client on stdin and stdout, with a service of its own: all of it ends with the client. */
 #include "mcp/stdio.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/random.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "mcp/stdio_parts.h"
 
 DEFINE_POINTER_CLEANUP(mcp_cleanup_stdio, struct mcp_stdio, mcp_stdio_free)
 
-#define MCP_INSTRUCTIONS                                                                     \
-	"Tools, commands and agents that perch hosts on this machine, each in a sandbox of its " \
-	"own. A command may ask its user; give `answers` by the text of the question where the " \
-	"user cannot be asked."
-
-static void mcp_stdio_warn(struct mcp_stdio *stdio, const char *text)
+static void mcp_stdio_warn(void *data, const char *text)
 {
+	struct mcp_stdio *stdio = data;
 	if (stdio->options.warn)
 		stdio->options.warn(stdio->options.data, text);
 }
 
-/* ---- the engine ------------------------------------------------------------ */
+/* ---- the client ------------------------------------------------------------ */
 
-void mcp_stdio_tick(struct mcp_stdio *stdio)
+static void mcp_stdio_send(struct mcp_caller *caller, const struct mcp_outgoing *outgoing)
 {
-	if (!stdio->server || stdio->is_in_engine)
-		return;
-	stdio->is_in_engine = true;
-	mcp_server_tick(stdio->server, clock_now_ns());
-	stdio->is_in_engine = false;
-}
-
-static void mcp_stdio_send(void *data, const struct mcp_outgoing *outgoing)
-{
-	struct mcp_stdio *stdio = data;
+	struct mcp_stdio *stdio = container_of(caller, struct mcp_stdio, caller);
 	bool is_response = outgoing->kind == JSONRPC_RESULT || outgoing->kind == JSONRPC_ERROR;
 	stdio_output_take(&stdio->output, outgoing->line, is_response);
 }
-
-static void mcp_stdio_wish(void *data, const struct mcp_wish *wish)
-{
-	struct mcp_stdio *stdio = data;
-	struct mcp_task *task = wish->job ? mcp_job_data(wish->job) : NULL;
-	if (wish->kind == MCP_LIST_TOOLS)
-		mcp_job_list(wish->job, stdio->offers.count, mcp_offers_write, &stdio->offers);
-	else if (wish->kind == MCP_LIST_RESOURCES)
-		mcp_resources_list(wish->job, &stdio->offers);
-	else if (wish->kind == MCP_LIST_TEMPLATES)
-		mcp_resources_list_templates(wish->job, &stdio->offers);
-	else if (wish->kind == MCP_READ_RESOURCE)
-		mcp_resources_read(wish->job, &stdio->offers, wish->name);
-	else if (wish->kind == MCP_CALL_TOOL)
-		mcp_task_begin(stdio, wish);
-	else if (wish->kind == MCP_CANCEL && task)
-		mcp_task_abandon(task);
-	else if (wish->kind == MCP_ANSWER && task)
-		mcp_task_answer(task, wish->answer);
-}
-
-static const struct mcp_table mcp_stdio_table = { .send = mcp_stdio_send, .wish = mcp_stdio_wish };
 
 static bool mcp_stdio_line(void *data, struct str text, bool is_too_long)
 {
 	struct mcp_stdio *stdio = data;
 	const struct mcp_line line = { .text = text, .is_too_long = is_too_long };
-	mcp_stdio_tick(stdio);
-	stdio->is_in_engine = true;
-	mcp_connection_line(stdio->connection, &line);
-	stdio->is_in_engine = false;
+	mcp_front_line(stdio->front, stdio->connection, &line);
 	return stdio_output_waiting(&stdio->output) < STDIO_OUTPUT_FULL &&
 		!mcp_connection_is_broken(stdio->connection);
 }
-
-/* ---- changes --------------------------------------------------------------- */
 
 static void mcp_stdio_changed(perch_service *service, void *data)
 {
 	(void)service;
 	struct mcp_stdio *stdio = data;
-	perch_timer_set(stdio->changes, MCP_SETTLE_MS * NSEC_PER_MSEC);
-}
-
-static void mcp_stdio_read_again(perch_timer *timer, void *data)
-{
-	(void)timer;
-	struct mcp_stdio *stdio = data;
-	perch_err err = { 0 };
-	if (stdio->is_ending)
-		return;
-	if (mcp_offers_read(&stdio->offers, stdio->service, stdio->options.without_prefix, &err) < 0) {
-		mcp_stdio_warn(stdio, err.text);
-		return;
-	}
-	mcp_stdio_tick(stdio);
-	mcp_server_list_changed(stdio->server, MCP_TOOLS);
+	if (stdio->front)
+		mcp_front_changed(stdio->front);
 }
 
 static void mcp_stdio_service_warns(perch_service *service, void *data, const char *text)
@@ -115,14 +60,10 @@ void mcp_stdio_stop(struct mcp_stdio *stdio)
 	if (stdio->is_ending)
 		return;
 	stdio->is_ending = true;
-	mcp_stdio_tick(stdio);
 	stdio_input_stop(&stdio->input);
 	perch_timer_set(stdio->ladder, MCP_END_MS * NSEC_PER_MSEC);
-	stdio->is_in_engine = true;
-	mcp_connection_finish(stdio->connection);
-	mcp_connection_close(steal(&stdio->connection));
-	mcp_server_free(steal(&stdio->server));
-	stdio->is_in_engine = false;
+	mcp_front_disconnect(stdio->front, steal(&stdio->connection));
+	mcp_front_leave(stdio->front);
 	perch_service_close(stdio->service);
 	perch_service_cancel(stdio->service, SIGTERM);
 }
@@ -144,16 +85,9 @@ static void mcp_stdio_late(perch_timer *timer, void *data)
 static void mcp_stdio_hold(struct mcp_stdio *stdio, bool is_held)
 {
 	stdio->is_held = is_held;
-	for (struct mcp_task *task = list_first(&stdio->tasks); task; task = list_next(task))
-		perch_job_hold(task->job, is_held);
+	mcp_front_hold(stdio->front, NULL, is_held);
 	if (!is_held)
 		stdio_input_resume(&stdio->input);
-}
-
-static void mcp_stdio_engine_due(perch_timer *timer, void *data)
-{
-	(void)timer;
-	mcp_stdio_tick(data);
 }
 
 /* What cannot be done in the middle of something else. */
@@ -172,11 +106,7 @@ static void mcp_stdio_settle(struct mcp_stdio *stdio)
 		mcp_stdio_hold(stdio, false);
 	else if (waiting < STDIO_OUTPUT_FULL / 2)
 		stdio_input_resume(&stdio->input);
-	uint64_t now_ns = clock_now_ns(), next_ns = mcp_server_deadline(stdio->server);
-	perch_timer_set(stdio->engine,
-		next_ns == NEVER       ? NEVER
-			: next_ns > now_ns ? next_ns - now_ns
-							   : 0);
+	mcp_front_settle(stdio->front);
 }
 
 static bool mcp_stdio_is_over(const struct mcp_stdio *stdio)
@@ -207,44 +137,36 @@ static int mcp_stdio_open_service(struct mcp_stdio *stdio, perch_err *err)
 	options.changed = mcp_stdio_changed;
 	options.warn = mcp_stdio_service_warns;
 	options.data = stdio;
-	int r = perch_service_new(stdio->host, &options, &stdio->service, err);
-	if (r == 0)
-		r = mcp_offers_read(&stdio->offers, stdio->service, stdio->options.without_prefix, err);
-	if (r < 0)
-		return r;
-	const char *const *notes = perch_catalog_notes(stdio->offers.catalog);
-	for (; notes && *notes; notes++)
-		mcp_stdio_warn(stdio, *notes);
-	return 0;
+	return perch_service_new(stdio->host, &options, &stdio->service, err);
 }
 
-static int mcp_stdio_open_engine(struct mcp_stdio *stdio, perch_err *err)
+static int mcp_stdio_open_front(struct mcp_stdio *stdio, perch_err *err)
 {
-	struct mcp_server_options options = {
-		.name = STR("perch"),
-		.version = str_from(perch_version()),
-		.instructions = STR(MCP_INSTRUCTIONS),
-		.has_resources = mcp_resources_are_shown(&stdio->offers),
+	const struct mcp_front_options options = {
+		.without_prefix = stdio->options.without_prefix,
 		.page_size = stdio->options.page_size,
 		.result_chars_max = stdio->options.result_chars_max,
+		.warn = mcp_stdio_warn,
+		.data = stdio,
 	};
-	if (getrandom(stdio->key, sizeof(stdio->key), 0) != (ssize_t)sizeof(stdio->key))
-		return err_set(err, -EIO, "there are no random numbers");
-	memcpy(options.key, stdio->key, sizeof(options.key));
-	if (mcp_server_new(&options, &mcp_stdio_table, stdio, &stdio->server) < 0 ||
-		mcp_connection_new(stdio->server, (struct str){ 0 }, stdio, &stdio->connection) < 0)
-		return err_no_memory(err);
-	return 0;
+	stdio->caller = (struct mcp_caller){
+		.send = mcp_stdio_send,
+		.name = "",
+		.sees_all = true,
+		.approves = true,
+		.advice = "`approve` in [expose.mcp] of perch/config.toml lists what need not be asked",
+	};
+	int r = mcp_front_new(stdio->host, stdio->service, &options, &stdio->front, err);
+	if (r < 0)
+		return r;
+	r = mcp_front_connect(stdio->front, &stdio->caller, (struct str){ 0 }, &stdio->connection);
+	return r < 0 ? err_no_memory(err) : 0;
 }
 
 static int mcp_stdio_open_loop(struct mcp_stdio *stdio, perch_err *err)
 {
 	perch_host *host = stdio->host;
-	int r = perch_timer_new(host, mcp_stdio_engine_due, stdio, &stdio->engine, err);
-	if (r == 0)
-		r = perch_timer_new(host, mcp_stdio_read_again, stdio, &stdio->changes, err);
-	if (r == 0)
-		r = perch_timer_new(host, mcp_stdio_late, stdio, &stdio->ladder, err);
+	int r = perch_timer_new(host, mcp_stdio_late, stdio, &stdio->ladder, err);
 	if (r == 0)
 		r = stdio_output_open(&stdio->output, host, stdio->options.output, err);
 	stdio->input.take = mcp_stdio_line;
@@ -271,10 +193,9 @@ int mcp_stdio_new(perch_host *host, const struct mcp_stdio_options *options,
 	if (r == 0)
 		r = mcp_stdio_open_service(stdio, err);
 	if (r == 0)
-		r = mcp_stdio_open_engine(stdio, err);
+		r = mcp_stdio_open_front(stdio, err);
 	if (r < 0)
 		return r;
-	mcp_stdio_tick(stdio);
 	stdio_parent_watch(&stdio->parent, host);
 	*ret_stdio = steal(&stdio);
 	return 0;
@@ -284,17 +205,10 @@ void mcp_stdio_free(struct mcp_stdio *stdio)
 {
 	if (!stdio)
 		return;
-	stdio->is_in_engine = true;
-	mcp_connection_close(stdio->connection);
-	mcp_server_free(stdio->server);
+	mcp_front_disconnect(stdio->front, stdio->connection);
 	perch_service_free(stdio->service);
-	struct mcp_task *task;
-	while ((task = list_first(&stdio->tasks)))
-		mcp_task_free(task);
-	mcp_offers_free(&stdio->offers);
+	mcp_front_free(stdio->front);
 	stdio_parent_close(&stdio->parent);
-	perch_timer_free(stdio->engine);
-	perch_timer_free(stdio->changes);
 	perch_timer_free(stdio->ladder);
 	stdio_input_close(&stdio->input);
 	stdio_output_close(&stdio->output);

@@ -1,150 +1,33 @@
-/* What the parts of `perch mcp` share: a client, and its calls as jobs of the
- * service. */
+/* What the parts of the transport on a pair of descriptors share. */
 #ifndef MCP_STDIO_PARTS_H
 #define MCP_STDIO_PARTS_H
 
 #include "base/buf.h"
-#include "base/list.h"
 #include "base/str.h"
+#include "mcp/front.h"
 #include "mcp/stdio.h"
 #include "perch/loop.h"
-#include "perch/service.h"
 #include "stdio/client.h"
-#include "wire/mcp_names.h"
-#include "wire/mcp_server.h"
 
-/* ---- offers.c -------------------------------------------------------------- */
+/* ---- a client -------------------------------------------------------------- */
 
-/* What a client can call, under the names that it knows: the catalogue of the service, as it was
- * when it was read last. */
-
-struct mcp_offer {
-	const perch_entry *entry;
-	const struct mcp_name *name;
-};
-
-struct mcp_offers {
-	perch_catalog *catalog;
-	struct mcp_name *names;
-	struct mcp_offer *items; /* what can be used, in the order of the catalogue */
-	size_t count;
-};
-
-/* Reads the catalogue. Fails with -EEXIST (two things of one name: err has both), -ENOMEM, and as
- * the service does; the offers stay as they were then. */
-int mcp_offers_read(
-	struct mcp_offers *offers, perch_service *service, bool without_prefix, perch_err *err);
-
-/* NULL when there is none. */
-const struct mcp_offer *mcp_offers_find(const struct mcp_offers *offers, struct str name);
-
-/* For mcp_job_list; data are the offers. */
-void mcp_offers_write(void *data, size_t item, const struct mcp_page *page);
-
-void mcp_offers_free(struct mcp_offers *offers);
-
-/* ---- resources.c ----------------------------------------------------------- */
-
-/* Whether the operator shows any. */
-bool mcp_resources_are_shown(const struct mcp_offers *offers);
-
-/* Answers a wish about resources. */
-void mcp_resources_list(struct mcp_job *job, const struct mcp_offers *offers);
-void mcp_resources_list_templates(struct mcp_job *job, const struct mcp_offers *offers);
-void mcp_resources_read(struct mcp_job *job, const struct mcp_offers *offers, struct str uri);
-
-/* ---- a client and its calls ------------------------------------------------ */
-
-enum {
-	MCP_END_MS = 1400,               /* clients kill after 2 s */
-	MCP_SETTLE_MS = 100,             /* an installation writes several files */
-	MCP_PROMPT_MS = 300 * 1000,      /* a plugin waits as long for an answer */
-	MCP_TEXT_MAX = 16 * 1024 * 1024, /* bytes of a command's output, of an agent's reply */
-	MCP_NOTES_MAX = 16 * 1024,       /* bytes of what it says beside that */
-	MCP_ASKS_MAX = 16,               /* questions of a job that are open at a time */
-	MCP_ANSWER_TRIES = 3,            /* answers that are none, to one question */
-	MCP_SESSION_SIZE = MCP_TAG_SIZE, /* of the name of an agent's session */
-};
+enum { MCP_END_MS = 1400 }; /* clients kill after 2 s */
 
 struct mcp_stdio {
 	struct mcp_stdio_options options;
 	perch_host *host;
 	perch_service *service;
-	struct mcp_offers offers;
-	struct mcp_server *server;         /* NULL: the client is gone */
-	struct mcp_connection *connection; /* the same */
+	struct mcp_front *front;
+	struct mcp_caller caller;
+	struct mcp_connection *connection; /* NULL: the client is gone */
 	struct stdio_input input;
 	struct stdio_output output;
-	uint8_t key[MCP_KEY_SIZE];
-	uint64_t sessions; /* of agents that were begun */
-	struct list tasks;
-	perch_timer *engine;  /* when the engine wants to know the time */
-	perch_timer *changes; /* when the catalogue is read again */
-	perch_timer *ladder;  /* when the end must have come */
+	perch_timer *ladder; /* when the end must have come */
 	struct stdio_parent parent;
-	bool is_in_engine; /* its callbacks must not tell it the time */
-	bool is_held;      /* the client does not read: no job is read either */
+	bool is_held; /* the client does not read: no job is read either */
 	bool is_ending;
 	bool is_late;
 	bool has_no_memory;
 };
-
-/* An open question. It may be gone when its number is still of use. */
-struct mcp_open_ask {
-	uint64_t number;
-	const perch_ask *ask;
-};
-
-/* A call. */
-struct mcp_task {
-	struct link link;
-	struct mcp_stdio *stdio;
-	struct mcp_job *wire; /* NULL: the client does not wait any more */
-	perch_job *job;
-	perch_entry_kind kind;
-	struct buf text;  /* a command's output, an agent's reply */
-	struct buf notes; /* what went wrong, in words */
-	struct buf tail;  /* the last lines of stderr */
-	struct buf usage; /* JSON */
-	bool is_cut;
-	char session[MCP_SESSION_SIZE];
-	struct mcp_open_ask asks[MCP_ASKS_MAX]; /* the client is asked the first */
-	size_t ask_count;
-	unsigned tries;
-	char name[]; /* of the entry */
-};
-
-/* ---- stdio.c --------------------------------------------------------------- */
-
-/* Before anything is told to the engine from the loop. */
-void mcp_stdio_tick(struct mcp_stdio *stdio);
-
-/* ---- task.c ---------------------------------------------------------------- */
-
-/* A call of a client. */
-void mcp_task_begin(struct mcp_stdio *stdio, const struct mcp_wish *wish);
-/* The client does not wait for it any more. */
-void mcp_task_abandon(struct mcp_task *task);
-/* Adds to a text up to a limit; whether all of it had room. */
-bool mcp_task_add(struct buf *buf, size_t max, struct str text);
-/* With its memory alone: its job is gone already. */
-void mcp_task_free(struct mcp_task *task);
-
-/* ---- task_request.c -------------------------------------------------------- */
-
-/* What is asked for, in the memory of the arena. -EINVAL and words; -ENOENT: no such session. */
-int mcp_task_request(struct mcp_task *task, const struct mcp_wish *wish, const perch_entry *entry,
-	struct arena *arena, perch_job_request *request, perch_err *err);
-
-/* ---- task_ask.c ------------------------------------------------------------ */
-
-void mcp_task_ask(struct mcp_task *task, const perch_ask *ask);
-void mcp_task_withdraw(struct mcp_task *task, uint64_t number);
-void mcp_task_answer(struct mcp_task *task, const struct mcp_answer *answer);
-
-/* ---- task_result.c --------------------------------------------------------- */
-
-void mcp_task_result(struct mcp_task *task, const perch_job_end *end);
-void mcp_task_refuse(struct mcp_job *wire, const char *words);
 
 #endif

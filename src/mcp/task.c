@@ -6,8 +6,9 @@
 
 #include "base/arena.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/macros.h"
-#include "mcp/stdio_parts.h"
+#include "mcp/front_parts.h"
 
 /* ---- texts ----------------------------------------------------------------- */
 
@@ -103,8 +104,24 @@ static void mcp_task_partial(struct mcp_task *task, struct str text)
 		mcp_job_progress(task->wire, -1, -1, text);
 }
 
+static void mcp_task_tell_end(const struct mcp_task *task, const perch_job_end *end)
+{
+	const struct mcp_front_options *options = &task->front->options;
+	const struct mcp_call_end told = {
+		.kind = task->kind,
+		.name = task->name,
+		.caller = task->caller,
+		.took_ns = clock_now_ns() - task->begun_ns,
+		.success = end->success,
+		.was_cancelled = task->is_abandoned,
+	};
+	if (options->ended)
+		options->ended(options->data, &told);
+}
+
 static void mcp_task_end(struct mcp_task *task, const perch_job_end *end)
 {
+	mcp_task_tell_end(task, end);
 	if (task->wire)
 		mcp_task_result(task, end);
 	perch_job_free(task->job);
@@ -116,7 +133,7 @@ static void mcp_task_take(perch_job *job, void *data, const perch_event *event)
 	(void)job;
 	struct mcp_task *task = data;
 	struct str text = str_of(event->text);
-	mcp_stdio_tick(task->stdio);
+	mcp_front_tick(task->front);
 	switch (event->kind) {
 	case PERCH_EVENT_SHOWN:
 		mcp_task_shown(task, event->shown);
@@ -161,7 +178,7 @@ void mcp_task_free(struct mcp_task *task)
 	if (!task)
 		return;
 	if (task->job)
-		list_remove(&task->stdio->tasks, task);
+		list_remove(&task->front->tasks, task);
 	buf_free(&task->text);
 	buf_free(&task->notes);
 	buf_free(&task->tail);
@@ -173,20 +190,27 @@ DEFINE_POINTER_CLEANUP(mcp_cleanup_task, struct mcp_task, mcp_task_free)
 void mcp_task_abandon(struct mcp_task *task)
 {
 	task->wire = NULL;
+	task->is_abandoned = true;
+	perch_job_hold(task->job, false); /* its end must be seen */
 	perch_job_cancel(task->job, SIGTERM);
 }
 
 static struct mcp_task *mcp_task_new(
-	struct mcp_stdio *stdio, const struct mcp_wish *wish, const perch_entry *entry)
+	struct mcp_front *front, const struct mcp_wish *wish, const perch_entry *entry)
 {
-	struct str name = str_from(entry->name);
-	struct mcp_task *task = calloc(1, sizeof(*task) + name.len + 1);
+	const struct mcp_caller *caller = mcp_caller_of(wish->connection);
+	struct str name = str_from(entry->name), whose = str_from(caller->name);
+	struct mcp_task *task = calloc(1, sizeof(*task) + name.len + whose.len + 2);
 	if (!task)
 		return NULL;
-	task->stdio = stdio;
+	task->front = front;
 	task->wire = wish->job;
 	task->kind = entry->kind;
+	task->begun_ns = clock_now_ns();
+	task->approves = caller->approves;
+	task->advice = caller->advice;
 	memcpy(task->name, name.data, name.len);
+	task->caller = memcpy(task->name + name.len + 1, whose.data, whose.len);
 	return task;
 }
 
@@ -217,20 +241,26 @@ static int mcp_task_submit(
 	request.name = task->name;
 	request.sink = mcp_task_take;
 	request.data = task;
+	request.caller.name = task->caller[0] ? task->caller : NULL;
 	request.caller.client = mcp_task_client(wish, &arena);
 	int r = mcp_task_request(task, wish, entry, &arena, &request, err);
-	return r < 0 ? r : perch_job_submit(task->stdio->service, &request, &task->job, err);
+	return r < 0 ? r : perch_job_submit(task->front->service, &request, &task->job, err);
 }
 
-void mcp_task_begin(struct mcp_stdio *stdio, const struct mcp_wish *wish)
+void mcp_task_begin(struct mcp_front *front, const struct mcp_wish *wish)
 {
-	const struct mcp_offer *item = mcp_offers_find(&stdio->offers, wish->name);
+	const struct mcp_offer *item = mcp_offers_find(&front->offers, wish->name);
 	perch_err err = { 0 };
-	if (!item) {
+	if (front->is_closed) {
+		mcp_job_error(wish->job, JSONRPC_INTERNAL_ERROR,
+			STR("the server ends: call it again later"), (struct str){ 0 });
+		return;
+	}
+	if (!item || !mcp_caller_may(mcp_caller_of(wish->connection), item->entry)) {
 		mcp_job_unknown(wish->job, STR("there is no such tool"));
 		return;
 	}
-	_cleanup_(mcp_cleanup_task) struct mcp_task *task = mcp_task_new(stdio, wish, item->entry);
+	_cleanup_(mcp_cleanup_task) struct mcp_task *task = mcp_task_new(front, wish, item->entry);
 	int r = task ? mcp_task_submit(task, wish, item->entry, &err) : -ENOMEM;
 	if (r == -ENOENT) {
 		mcp_job_unknown(wish->job, str_from(err.text));
@@ -241,8 +271,8 @@ void mcp_task_begin(struct mcp_stdio *stdio, const struct mcp_wish *wish)
 		return;
 	}
 	mcp_job_set_data(wish->job, task);
-	list_append(&stdio->tasks, task);
-	if (stdio->is_held)
+	list_append(&front->tasks, task);
+	if (front->is_held)
 		perch_job_hold(task->job, true);
 	task = NULL;
 }

@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/macros.h"
-#include "mcp/stdio_parts.h"
+#include "mcp/front_parts.h"
 
 static void mcp_ask_open(struct mcp_task *task);
 
@@ -44,14 +44,15 @@ static void mcp_ask_drop(struct mcp_task *task, uint64_t number)
 /* ---- without a user -------------------------------------------------------- */
 
 /* What the service is told then, for an approval or a permission. */
-static const char *mcp_ask_refusal(const perch_ask *ask, int why)
+static const char *mcp_ask_refusal(
+	const struct mcp_task *task, const perch_ask *ask, int why, struct buf *text)
 {
 	if (why == PERCH_ELIMIT)
 		return "too many runs wait for an answer already";
-	if (ask->kind == PERCH_ASK_APPROVAL)
-		return "somebody must approve it, and this client cannot ask: `approve` in "
-			   "[expose.mcp] of perch/config.toml lists what need not be asked";
-	return "this client cannot ask its user";
+	if (ask->kind != PERCH_ASK_APPROVAL)
+		return "this client cannot ask its user";
+	buf_printf(text, "somebody must approve it, and this client cannot ask: %s", task->advice);
+	return buf_terminate(text) < 0 ? "somebody must approve it" : text->data;
 }
 
 static bool mcp_ask_default(const perch_question *question, perch_answer *answer)
@@ -82,10 +83,11 @@ static void mcp_ask_explain(struct mcp_task *task, const perch_ask *ask, int why
 static void mcp_ask_do_without(struct mcp_task *task, int why)
 {
 	const perch_ask *ask = task->asks[0].ask;
+	_cleanup_(buf_free) struct buf text = { 0 };
 	perch_answer answer = PERCH_ANSWER_INIT;
 	mcp_ask_drop(task, ask->number);
 	if (!mcp_ask_is_plugins(ask)) {
-		answer.message = mcp_ask_refusal(ask, why);
+		answer.message = mcp_ask_refusal(task, ask, why, &text);
 	} else if (why == -EACCES || !mcp_ask_default(ask->question, &answer)) {
 		mcp_ask_explain(task, ask, why);
 		answer = (perch_answer)PERCH_ANSWER_INIT;
@@ -162,7 +164,7 @@ static int mcp_ask_try(struct mcp_task *task, const char *fault)
 	_cleanup_(buf_free) struct buf text = { 0 };
 	struct mcp_question question = { .kind = MCP_CONFIRM };
 	uint64_t expires_ns = clock_after(clock_now_ns(), MCP_PROMPT_MS * NSEC_PER_MSEC);
-	if (ask->kind > PERCH_ASK_APPROVAL)
+	if (ask->kind > PERCH_ASK_APPROVAL || (ask->kind == PERCH_ASK_APPROVAL && !task->approves))
 		return -ENOTSUP;
 	int r = mcp_ask_is_plugins(ask) ? mcp_ask_of_plugin(ask->question, &arena, &question) : 0;
 	if (r == 0)

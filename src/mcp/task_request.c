@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "data/json.h"
-#include "mcp/stdio_parts.h"
+#include "mcp/front_parts.h"
 #include "perch/sessions.h"
 
 enum { MCP_ARGUMENTS_MAX = 1000 }; /* of a command, with its answers */
@@ -210,9 +210,9 @@ static int mcp_request_command(const struct mcp_wish *wish, const perch_entry *e
 
 #define MCP_SESSION_NAME "mcp-"
 
-/* A session that we have named: it is in the store. Where that cannot be read, the turn itself will
- * say so. */
-static bool mcp_request_knows(const char *name)
+/* A session that we have named for this caller: it is in the store. Where that cannot be read, the
+ * turn itself will say so. */
+static bool mcp_request_knows(const char *name, const char *caller)
 {
 	perch_sessions *sessions = NULL;
 	const perch_session *list = NULL;
@@ -223,7 +223,7 @@ static bool mcp_request_knows(const char *name)
 	if (perch_sessions_list(sessions, NULL, &list, &count, NULL) < 0)
 		is_known = true;
 	for (size_t i = 0; i < count && !is_known; i++)
-		is_known = strcmp(list[i].name, name) == 0 && !list[i].from[0];
+		is_known = strcmp(list[i].name, name) == 0 && strcmp(list[i].from, caller) == 0;
 	perch_sessions_free(sessions);
 	return is_known;
 }
@@ -231,20 +231,20 @@ static bool mcp_request_knows(const char *name)
 static int mcp_request_session(struct mcp_task *task, const perch_json_value *session,
 	struct arena *arena, perch_job_request *request, perch_err *err)
 {
-	struct mcp_stdio *stdio = task->stdio;
+	struct mcp_front *front = task->front;
 	bool is_given = session && perch_json_type_of(session) != PERCH_JSON_NULL;
 	if (is_given && perch_json_type_of(session) != PERCH_JSON_STRING)
 		return err_set(err, -EINVAL, "$.session must be a text");
 	struct str given = is_given ? json_str(session) : (struct str){ 0 };
 	if (!is_given)
-		mcp_tag("session", ++stdio->sessions, stdio->key, task->session);
+		mcp_tag("session", ++front->sessions, front->key, task->session);
 	else if (given.len == MCP_SESSION_SIZE - 1 && !memchr(given.data, '\0', given.len))
 		memcpy(task->session, given.data, given.len);
 	request->session = arena_join(arena, MCP_SESSION_NAME, task->session, NULL);
 	request->is_new = !is_given;
 	if (!request->session)
 		return err_no_memory(err);
-	if (is_given && (!task->session[0] || !mcp_request_knows(request->session)))
+	if (is_given && (!task->session[0] || !mcp_request_knows(request->session, task->caller)))
 		return err_set(err, -ENOENT, "there is no such session of yours");
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* How a job ended, as the result of the client's call. */
 #include "base/cleanup.h"
 #include "data/json.h"
-#include "mcp/stdio_parts.h"
+#include "mcp/front_parts.h"
 
 static struct str mcp_result_of(const struct buf *buf)
 {

@@ -49,14 +49,6 @@ struct fetch_git {
 	struct arena arena;
 };
 
-/* The transport to a location, by its spelling. */
-struct fetch_way {
-	const char *directory; /* of this machine, as it stands in the location; "" = none */
-	bool is_ssh;
-	bool is_https;
-};
-struct fetch_way fetch_way_of(const char *location);
-
 /* Prepares git for one location; `target` ("" = none) is the directory it may write. The user's own
  * configuration of git decides which credentials it sees. To be closed also after a failure: as
  * own_git_find, sandbox_open and process_run do. */

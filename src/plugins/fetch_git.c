@@ -22,7 +22,14 @@ struct fetch_wishes {
 	bool has_ssh_command;
 };
 
-struct fetch_way fetch_way_of(const char *location)
+/* The transport to a location, by its spelling. */
+struct fetch_way {
+	const char *directory; /* of this machine, as it stands in the location; "" = none */
+	bool is_ssh;
+	bool is_https;
+};
+
+static struct fetch_way fetch_way_of(const char *location)
 {
 	struct str text = str_from(location);
 	struct fetch_way way = { .directory = "" };

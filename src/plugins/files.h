@@ -10,7 +10,7 @@ enum file_trouble {
 	FILE_LINK_LEAVES,    /* a link to something outside of the plugin, there or not */
 	FILE_LINK_DANGLES,   /* a link to nothing, inside of it */
 	FILE_WORLD_WRITABLE, /* every user may change it */
-	FILE_PRESENT,        /* no trouble: told of every file, for those who list them */
+	FILE_PRESENT,        /* no trouble: told of every file, for callers that list them */
 };
 
 /* `path` is relative to the plugin, and valid during the call. */

@@ -38,10 +38,11 @@ void asked_withdraw(struct frontend *frontend)
 }
 
 /* The next question may come before the plugin has this answer: the answer owns all its texts. */
-static void fledge_api_ask_delivery_due(struct timer *timer, uint64_t now_ns)
+void asked_deliver(perch_fledge_run *run)
 {
-	(void)now_ns;
-	perch_fledge_run *run = FLEDGE_RUN_OF(timer, asked.delivery);
+	if (!run->asked.open || !run->asked.is_answered)
+		return;
+	timer_cancel(&run->host->loop.timers, &run->asked.delivery);
 	_cleanup_(buf_free) struct buf text = run->asked.text;
 	_cleanup_free_ size_t *chosen = steal(&run->asked.chosen);
 	struct answer answer = run->asked.answer;
@@ -50,6 +51,12 @@ static void fledge_api_ask_delivery_due(struct timer *timer, uint64_t now_ns)
 	answer.text = (struct str){ text.data, text.len };
 	answer.chosen = chosen;
 	run->frontend.answered(run->frontend.answered_data, &answer);
+}
+
+static void fledge_api_ask_delivery_due(struct timer *timer, uint64_t now_ns)
+{
+	(void)now_ns;
+	asked_deliver(FLEDGE_RUN_OF(timer, asked.delivery));
 }
 
 /* ---- answering ------------------------------------------------------------------- */

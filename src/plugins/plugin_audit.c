@@ -143,7 +143,7 @@ static void plugin_audit_check_files(struct audit *audit, const struct registry 
 			perch_strerror(-errno));
 		resolved[0] = '\0'; /* as far as it came */
 	} else if (lstat(directory, &about) == 0 && S_ISLNK(about.st_mode)) {
-		WARN(audit, "it is a live link to %s: whoever may write there decides what runs",
+		WARN(audit, "it is a live link to %s: what is changed there runs at once",
 			file_shown(resolved, shown));
 	}
 	for (const char *const *command = audit->entry->commands; *command; command++)

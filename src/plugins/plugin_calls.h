@@ -6,17 +6,13 @@
 #include "fledge/calls.h"
 #include "plugins/plugin_target.h"
 
-/* In the environment of a plugin and its commands: its name, and behind a blank that it may call
- * others, if so. A perch that finds it is inside of a sandbox. */
-#define PLUGIN_CALLS_INSIDE "PERCH_INSIDE"
-
 /* The plugin that has called this perch: empty when none has. It cannot be forged: the host makes
  * the environment of a call, not the caller. */
 struct plugin_caller {
 	const char *chain;          /* names with / between them, the last is the caller; "" = none */
 	const char *project;        /* the caller's, resolved */
 	const char *directory;      /* of the caller, resolved; "" = none */
-	const char *const *callees; /* whom it may call */
+	const char *const *callees; /* the plugins that it may call */
 };
 
 /* Takes it out of our environment. -ENOMEM. */

@@ -168,6 +168,12 @@ int plugin_target_confine(struct plugin_target *target, perch_host *host,
 	return r < 0 || !target->note ? r : plugin_target_add_advice(target, arena, err);
 }
 
+/* A program of no plugin has none of these. */
+static bool plugin_target_keeps(const char *variable)
+{
+	return !str_is(environment_name(variable), "FLEDGE_PLUGIN_DIR");
+}
+
 const char *const *plugin_target_environment(
 	const struct plugin_target *target, bool asks, struct arena *arena)
 {
@@ -180,7 +186,7 @@ const char *const *plugin_target_environment(
 			return NULL;
 	}
 	if (owner && target->sandbox) {
-		extra[count] = arena_join(arena, PLUGIN_CALLS_INSIDE "=", owner->name,
+		extra[count] = arena_join(arena, CALLS_INSIDE "=", owner->name,
 			list_count(target->grant.callees) ? " calls" : "", NULL);
 		if (!extra[count++])
 			return NULL;
@@ -194,10 +200,14 @@ const char *const *plugin_target_environment(
 	}
 	if (!asks)
 		extra[count++] = "FLEDGE_NON_INTERACTIVE=1";
+	const char *const *base =
+		environment_build(arena, (const char *const *)environ, plugin_target_keeps, NULL);
+	if (!base)
+		return NULL;
 	if (target->is_protocol || target->sandbox)
-		return confinement_environment(
-			&target->grant.widening, target->cache, target->sandbox, extra, arena);
-	return environment_build(arena, (const char *const *)environ, NULL, extra);
+		return confinement_environment_of(
+			base, &target->grant.widening, target->cache, target->sandbox, extra, arena);
+	return environment_build(arena, base, NULL, extra);
 }
 
 void plugin_target_describe(const struct plugin_target *target, struct fledge_run_options *options)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -195,6 +196,14 @@ static int source_parse_remote(const char *text, const char *colon, struct arena
 	return source_split_ref(text, (size_t)(colon - text), arena, source, err);
 }
 
+/* A directory that lies here is named by its name alone out of habit. */
+static bool source_is_plugin_here(const char *name)
+{
+	char path[PATH_MAX];
+	int len = snprintf(path, sizeof(path), "./%s/plugin.toml", name);
+	return len < PATH_MAX && access(path, R_OK) == 0;
+}
+
 static int source_parse_short(const char *text, const char *base, struct arena *arena,
 	struct plugin_source *source, perch_err *err)
 {
@@ -203,6 +212,10 @@ static int source_parse_short(const char *text, const char *base, struct arena *
 		return r;
 	struct str repository = str_from(source->location);
 	struct str owner = str_cut(&repository, '/');
+	if (!repository.len && source_is_plugin_here(text))
+		return err_set(err, -EINVAL,
+			"'%.128s' alone names no source, but there is a plugin in ./%.128s: write ./ before it",
+			text, text);
 	if (!source_is_made_of(owner, "-_.") || !source_is_made_of(repository, "-_."))
 		return source_refuse(err, text,
 			"is not understood: write ./PATH, OWNER/REPOSITORY, an URL (https, ssh, git, file) or "

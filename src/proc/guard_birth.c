@@ -34,7 +34,7 @@ IN_CHILD static int guard_birth_run(void *data)
 	guard_birth_tell_host(birth);
 	if (r >= 0)
 		r = bare_call(SYS_setsid, 0, 0, 0, 0, 0, 0);
-	if (r >= 0) /* it holds no directory that somebody may want to unmount */
+	if (r >= 0) /* it holds no directory that a user may want to unmount */
 		r = bare_call(SYS_chdir, (long)"/", 0, 0, 0, 0, 0);
 	if (r >= 0)
 		r = bare_call(SYS_execve, (long)birth->path, (long)argv, (long)env, 0, 0, 0);

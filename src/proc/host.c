@@ -86,6 +86,15 @@ void host_add_guest(perch_host *host, struct host_guest *guest)
 	host->guests = guest;
 }
 
+void host_slept(perch_host *host, uint64_t from_ns, uint64_t to_ns)
+{
+	if (from_ns < host->woken_ns)
+		from_ns = host->woken_ns;
+	if (from_ns < to_ns)
+		timers_delay(&host->loop.timers, to_ns - from_ns);
+	host->woken_ns = to_ns;
+}
+
 int perch_host_fd(const perch_host *host)
 {
 	return host->loop.epoll_fd;

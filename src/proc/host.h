@@ -41,6 +41,7 @@ struct perch_host {
 	size_t child_count;
 	perch_child *unreaped; /* given back and buried; their memory goes after the dispatch */
 	struct host_guest *guests;
+	uint64_t woken_ns; /* see host_slept */
 	char scratch[SCRATCH_SIZE + 1];
 };
 
@@ -49,6 +50,10 @@ struct host_guest *host_find_guest(const perch_host *host, void (*leave)(struct 
 
 /* Hands the guest over to the host. */
 void host_add_guest(perch_host *host, struct host_guest *guest);
+
+/* This process was stopped from then to then: no deadline counts that time. Told by several who
+ * were stopped with it, it counts once. */
+void host_slept(perch_host *host, uint64_t from_ns, uint64_t to_ns);
 
 /* In child.c. Kills what is left of the child and waits until it is gone. */
 void child_destroy(perch_child *child);

@@ -2,8 +2,6 @@
 #include "proc/worker.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -11,10 +9,8 @@
 
 #include "base/fd.h"
 #include "base/macros.h"
+#include "base/thread.h"
 #include "proc/host.h"
-
-/* Many times what SQLite may need. */
-enum { WORKER_STACK = 512 * 1024 };
 
 struct worker {
 	struct host_guest guest; /* the first member: see worker_leave */
@@ -97,24 +93,13 @@ static void worker_was_told(struct source *source, uint32_t events)
 		job->done(job);
 }
 
-/* Signals are for the program's own threads. */
 static int worker_start(struct worker *worker)
 {
-	pthread_attr_t attributes;
-	sigset_t all;
-	sigset_t before;
 	if (worker->has_thread)
 		return 0;
-	if (pthread_attr_init(&attributes) != 0)
-		return -ENOMEM;
-	pthread_attr_setstacksize(&attributes, WORKER_STACK);
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	int error = pthread_create(&worker->thread, &attributes, worker_run, worker);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_attr_destroy(&attributes);
-	worker->has_thread = error == 0;
-	return -error;
+	int r = thread_start(&worker->thread, worker_run, worker);
+	worker->has_thread = r == 0;
+	return r;
 }
 
 void worker_take(struct worker *worker, struct job *job)

@@ -2,8 +2,6 @@
 #include "queue/desk.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -11,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/thread.h"
 #include "perch/loop.h"
 
 struct desk {
@@ -123,18 +122,6 @@ size_t desk_waiting(const struct desk *desk)
 
 /* ---- life ---------------------------------------------------------------------- */
 
-/* Signals are the loop's. */
-static int desk_start(struct desk *desk)
-{
-	sigset_t all, before;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	int r = pthread_create(&desk->thread, NULL, desk_run, desk);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	desk->has_thread = r == 0;
-	return -r;
-}
-
 DEFINE_POINTER_CLEANUP(desk_cleanup, struct desk, desk_close)
 
 int desk_open(perch_host *host, const struct desk_round *round, void *context,
@@ -155,7 +142,8 @@ int desk_open(perch_host *host, const struct desk_round *round, void *context,
 		perch_source_new(host, desk->bell, PERCH_READABLE, desk_heard, desk, &desk->source, err);
 	if (r < 0)
 		return r;
-	r = desk_start(desk);
+	r = thread_start(&desk->thread, desk_run, desk);
+	desk->has_thread = r == 0;
 	if (r < 0)
 		return err_set(err, r, "no thread for what waits for the disk: %s", perch_strerror(r));
 	*ret_desk = steal(&desk);

@@ -25,7 +25,8 @@ static bool sql_is_disk_full(const struct sql *sql, int code)
 	return (code & 0xff) == SQLITE_IOERR && (error == ENOSPC || error == EDQUOT || error == EFBIG);
 }
 
-int sql_error(const struct sql *sql, int code)
+/* The negative errno that a code of SQLite's is; -ENOSPC for a disk that is full. */
+static int sql_error(const struct sql *sql, int code)
 {
 	if (sql_is_disk_full(sql, code))
 		return -ENOSPC;

@@ -27,9 +27,6 @@ int sql_open(const char *path, const struct sql_schema *schema, bool is_durable,
 	struct sql *ret_sql, perch_err *err);
 void sql_close(struct sql *sql);
 
-/* The negative errno that a code of SQLite's is; -ENOSPC for a disk that is full. */
-int sql_error(const struct sql *sql, int code);
-
 /* A statement to be bound and run; reset by sql_run and sql_end. NULL without memory or the like.
  */
 sqlite3_stmt *sql_begin(struct sql *sql, size_t which);

@@ -21,7 +21,9 @@ static const char *const transcripts_steps[] = {
 	"CREATE INDEX sessions_named ON sessions (owner, name);",
 };
 
-#define TRANSCRIPTS_COLUMNS "id, agent, owner, name, title, created, used, turns"
+#define TRANSCRIPTS_COLUMNS                                \
+	"id, agent, owner, name, title, created, used, turns," \
+	" (SELECT substr(text, 1, 160) FROM messages WHERE session = sessions.id ORDER BY id LIMIT 1)"
 
 /* A conversation is all sessions of one name; it was used when the last of them was. */
 #define TRANSCRIPTS_TALK_COLUMNS                                                            \
@@ -39,6 +41,9 @@ static const char *const transcripts_statements[] = {
 		"INSERT INTO messages (session, role, text, job, time) VALUES (?1,?2,?3,?4,?5)",
 	[TRANSCRIPTS_SQL_LIST] = "SELECT " TRANSCRIPTS_COLUMNS " FROM sessions"
 							 " WHERE (?1 IS NULL OR owner = ?1) AND (?2 = 0 OR used < ?2)"
+							 " AND (?4 IS NULL OR instr(lower(coalesce(title, '')), lower(?4))"
+							 " OR EXISTS (SELECT 1 FROM messages WHERE session = sessions.id"
+							 " AND instr(lower(text), lower(?4))))"
 							 " ORDER BY used DESC LIMIT ?3",
 	[TRANSCRIPTS_SQL_GET] =
 		"SELECT " TRANSCRIPTS_COLUMNS " FROM sessions WHERE id = ?2 AND (?1 IS NULL OR owner = ?1)",
@@ -135,6 +140,8 @@ static void transcripts_write_session(perch_json_writer *out, sqlite3_stmt *row)
 	transcripts_time(out, "used", sqlite3_column_int64(row, 6));
 	perch_json_write_name(out, "turns");
 	perch_json_write_int64(out, sqlite3_column_int64(row, 7));
+	if (sql_text(row, 8).data)
+		json_write_text(out, "first", sql_text(row, 8));
 	perch_json_end_object(out);
 }
 
@@ -146,6 +153,7 @@ static int transcripts_list(struct sql *sql, struct transcripts_order *order)
 	sql_bind(row, 1, order->ask.owner);
 	sql_bind_number(row, 2, order->ask.before);
 	sql_bind_number(row, 3, TRANSCRIPTS_PAGE);
+	sql_bind(row, 4, order->ask.text);
 	perch_json_begin_object(&out);
 	perch_json_write_name(&out, "sessions");
 	perch_json_begin_array(&out);

@@ -24,8 +24,8 @@ struct transcripts_turn {
 int transcripts_add(struct transcripts *transcripts, const struct transcripts_turn *turn);
 
 enum transcripts_question {
-	TRANSCRIPTS_LIST,     /* {"sessions":[…]} */
-	TRANSCRIPTS_GET,      /* a session */
+	TRANSCRIPTS_LIST, /* {"sessions":[…]}, last used before `before` (ms), with `text` in them */
+	TRANSCRIPTS_GET,  /* a session */
 	TRANSCRIPTS_MESSAGES, /* {"messages":[…]}, the last ones before `before` */
 	TRANSCRIPTS_RENAME,   /* its title becomes `text` */
 	TRANSCRIPTS_REMOVE,

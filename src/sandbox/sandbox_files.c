@@ -17,9 +17,6 @@
 #include "sandbox/reuse/dir_cache.h"
 #include "sandbox/sandbox_parts.h"
 
-/* Shared directories for temporary files: replaced by empty ones, or hidden. */
-static const char *const shared_tmp[] = { "/tmp", "/var/tmp", "/dev/shm" };
-
 /* The devices that programs expect in /dev. */
 static const char *const devices[] = { "/dev/null", "/dev/zero", "/dev/full", "/dev/random",
 	"/dev/urandom", "/dev/tty" };
@@ -93,8 +90,8 @@ static int sandbox_files_look(struct sandbox *sandbox, perch_err *err)
 	int r = policy->reads_everything ? view_add(view, "/", ACCESS_READ, err) : 0;
 	if (r == 0)
 		r = sandbox_files_add_devices(view, policy->limits.memory > 0, err);
-	for (size_t i = 0; r == 0 && policy->has_private_tmp && i < COUNT(shared_tmp); i++)
-		r = view_add(view, shared_tmp[i], ACCESS_NONE, err);
+	if (r == 0 && policy->has_private_tmp)
+		r = sandbox_files_add_list(view, policy_shared, ACCESS_NONE, err);
 	if (r == 0 && policy->has_private_tmp)
 		r = sandbox_files_hide_scratch(view, err);
 	struct named_hidden hidden = { .first = view->count };
@@ -111,21 +108,13 @@ static int sandbox_files_look(struct sandbox *sandbox, perch_err *err)
 	return r < 0 ? r : named_check(view, policy, err);
 }
 
-static bool sandbox_files_is_in_shared_tmp(const char *path)
-{
-	bool is_in = false;
-	for (size_t i = 0; i < COUNT(shared_tmp); i++)
-		is_in |= policy_is_inside(path, shared_tmp[i]);
-	return is_in;
-}
-
 /* Whether a room sees nothing of the shared temporary directories. */
 static bool sandbox_files_is_tmp_sealed(const struct sandbox *sandbox)
 {
 	bool is_sealed = sandbox->policy.has_private_tmp;
 	for (size_t i = 0; i < sandbox->view.count; i++) {
 		const struct view_entry *entry = &sandbox->view.entries[i];
-		is_sealed &= entry->access == ACCESS_NONE || !sandbox_files_is_in_shared_tmp(entry->path);
+		is_sealed &= entry->access == ACCESS_NONE || !policy_is_shared(entry->path);
 	}
 	return is_sealed;
 }
@@ -134,7 +123,7 @@ static void sandbox_files_add_ways(
 	struct path_record *path_record, const char *const *list, bool is_tmp_sealed)
 {
 	for (; list && *list; list++) {
-		if (is_tmp_sealed && sandbox_files_is_in_shared_tmp(*list))
+		if (is_tmp_sealed && policy_is_shared(*list))
 			path_record_add_plain(path_record, *list);
 		else
 			path_record_add(path_record, *list);
@@ -150,8 +139,7 @@ void sandbox_add_ways(const struct sandbox *sandbox, struct path_record *path_re
 	path_record->failed |= !parent;
 	for (size_t i = 0; i < COUNT(devices); i++)
 		path_record_add(path_record, devices[i]);
-	for (size_t i = 0; i < COUNT(shared_tmp); i++)
-		path_record_add(path_record, shared_tmp[i]);
+	sandbox_files_add_ways(path_record, policy_shared, false);
 	sandbox_files_add_ways(path_record, scratch, is_sealed);
 	sandbox_files_add_ways(path_record, policy->hide, is_sealed);
 	sandbox_files_add_ways(path_record, policy->reveal, false);
@@ -166,8 +154,8 @@ static const char *const *sandbox_files_replaced_tmp(struct sandbox *sandbox)
 {
 	struct path_list list;
 	path_list_begin(&list, &sandbox->arena, NULL);
-	for (size_t i = 0; sandbox->policy.has_private_tmp && i < COUNT(shared_tmp); i++) {
-		const char *path = view_resolve(&sandbox->view, shared_tmp[i]);
+	for (size_t i = 0; sandbox->policy.has_private_tmp && policy_shared[i]; i++) {
+		const char *path = view_resolve(&sandbox->view, policy_shared[i]);
 		const struct view_entry *entry = path ? view_find(&sandbox->view, path) : NULL;
 		if (entry && entry->access == ACCESS_NONE && entry->fd >= 0)
 			path_list_add(&list, path);

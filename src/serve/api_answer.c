@@ -120,8 +120,8 @@ static void api_read_reply(struct body *body, const struct record_ask *ask, stru
 		reply->answer.content = arena_dup(&reply->arena, (struct str){ raw, len });
 }
 
-/* The caller of a tool does not approve its own call: who has all rights does, by a token or in the
- * page. A cookie alone says nothing: any program gets one for its token. */
+/* The caller of a tool does not approve its own call: a user with all rights does, by a token or in
+ * the page. A cookie alone says nothing: any program gets one for its token. */
 static bool api_may_answer(struct exchange *exchange, const struct record_ask *ask)
 {
 	if (ask->kind != PERCH_ASK_APPROVAL || exchange->who->token.is_admin)

@@ -32,7 +32,7 @@ static void api_write_job(struct exchange *exchange, int status, const struct re
 {
 	_cleanup_(buf_free) struct buf json = { 0 };
 	perch_json_writer out = json_writer_on(&json);
-	record_write(record, &out);
+	record_write_whole(record, &out);
 	exchange_json(exchange, status, &json);
 }
 
@@ -105,6 +105,14 @@ static bool api_last_event(struct exchange *exchange, uint64_t *ret_number)
 	return false;
 }
 
+/* ?follow=no: it ends with what is there, for a client that hears the rest from /api/events. */
+static bool api_follows(const struct exchange *exchange)
+{
+	char text[8];
+	int len = http_query_get(exchange->request->query, "follow", text, sizeof(text));
+	return len < 0 || !str_is((struct str){ text, (size_t)len }, "no");
+}
+
 static void api_stream(struct exchange *exchange, struct record *record, uint64_t after)
 {
 	struct watcher *watcher = watcher_new(exchange, record, &watcher_events);
@@ -113,6 +121,7 @@ static void api_stream(struct exchange *exchange, struct record *record, uint64_
 		return;
 	}
 	watcher->after = after;
+	watcher->follows = api_follows(exchange);
 	exchange->ends_with_client = true;
 	exchange_stream(exchange);
 }

@@ -10,7 +10,7 @@
 #include "serve/serve_parts.h"
 #include "wire/http_url.h"
 
-enum { API_TITLE_MAX = 200 };
+enum { API_TITLE_MAX = 200, API_SEARCH_SIZE = 200 };
 
 /* Lives from the question to its answer, even if the client is gone. */
 struct api_wait {
@@ -61,7 +61,7 @@ static void api_ask(struct exchange *exchange, struct transcripts_ask ask)
 	ask.session = (int64_t)session;
 	ask.done = api_found;
 	ask.data = wait;
-	if (!exchange->who->token.is_admin)
+	if (!ask.owner.data && !exchange->who->token.is_admin)
 		ask.owner = str_from(exchange->who->token.name);
 	if (!wait || transcripts_ask(serve->transcripts, &ask) < 0) {
 		free(wait);
@@ -91,9 +91,22 @@ static bool api_before(struct exchange *exchange, int64_t *ret_before)
 	return false;
 }
 
+/* ?q=WORDS: those where they were said; ?mine=yes: an admin's own; ?before=: used before that. */
 void api_sessions(struct exchange *exchange)
 {
-	api_ask(exchange, (struct transcripts_ask){ .question = TRANSCRIPTS_LIST });
+	char words[API_SEARCH_SIZE], mine[8];
+	struct transcripts_ask ask = { .question = TRANSCRIPTS_LIST };
+	struct str query = exchange->request->query;
+	int len = http_query_get(query, "q", words, sizeof(words));
+	if (len > 0)
+		ask.text = (struct str){ words, (size_t)len };
+	if (http_query_get(query, "mine", mine, sizeof(mine)) >= 0)
+		ask.owner = str_from(exchange->who->token.name);
+	if (len < 0 && len != -ENOENT)
+		exchange_error(exchange, 400, "bad_request", NULL, "q has %d bytes at most, of UTF-8",
+			API_SEARCH_SIZE - 1);
+	else if (api_before(exchange, &ask.before))
+		api_ask(exchange, ask);
 }
 
 void api_session(struct exchange *exchange)

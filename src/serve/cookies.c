@@ -15,13 +15,6 @@
 #include "serve/serve_parts.h"
 #include "wire/http_request.h"
 
-struct cookie {
-	struct link link;
-	char hash[SHA256_HEX_SIZE];
-	uint64_t until_ns;
-	struct identity *who;
-};
-
 static void cookie_remove(struct cookies *cookies, struct cookie *cookie)
 {
 	list_remove(&cookies->list, cookie);
@@ -29,13 +22,26 @@ static void cookie_remove(struct cookies *cookies, struct cookie *cookie)
 	free(cookie);
 }
 
+struct cookie *cookies_add(
+	struct cookies *cookies, const char *hash, int64_t until, struct identity *who)
+{
+	struct cookie *cookie = calloc(1, sizeof(*cookie));
+	if (!cookie)
+		return NULL;
+	snprintf(cookie->hash, sizeof(cookie->hash), "%s", hash);
+	cookie->until = until;
+	cookie->who = identity_keep(who);
+	list_append(&cookies->list, cookie);
+	return cookie;
+}
+
 void cookies_sweep(struct cookies *cookies)
 {
-	uint64_t now_ns = clock_now_ns();
+	int64_t now = (int64_t)time(NULL);
 	struct cookie *next;
 	for (struct cookie *cookie = list_first(&cookies->list); cookie; cookie = next) {
 		next = list_next(cookie);
-		if (cookie->who->is_revoked || now_ns >= cookie->until_ns)
+		if (cookie->who->is_revoked || now >= cookie->until)
 			cookie_remove(cookies, cookie);
 	}
 }
@@ -98,7 +104,7 @@ static struct cookie *cookies_of(struct exchange *exchange, const struct http_re
 		return NULL;
 	struct str id = cookie_value(fields, name);
 	struct cookie *cookie = id.len ? cookies_named(&serve->cookies, id) : NULL;
-	return cookie && clock_now_ns() < cookie->until_ns ? cookie : NULL;
+	return cookie && (int64_t)time(NULL) < cookie->until ? cookie : NULL;
 }
 
 struct identity *cookies_find(struct exchange *exchange, const struct http_request *request)
@@ -126,20 +132,17 @@ static void cookies_set(struct exchange *exchange, const char *id, int seconds)
 static void cookies_give(struct exchange *exchange, struct identity *who)
 {
 	struct cookies *cookies = &exchange->peer->serve->cookies;
-	char id[TOKEN_SIZE];
+	char id[TOKEN_SIZE], hash[SHA256_HEX_SIZE];
 	cookies_sweep(cookies);
 	if (cookies->list.count >= COOKIES_MAX)
 		cookie_remove(cookies, list_first(&cookies->list));
-	struct cookie *cookie = calloc(1, sizeof(*cookie));
-	if (!cookie || token_make(id) < 0) {
-		free(cookie);
+	bool is_made = token_make(id) == 0;
+	token_hash(str_from(is_made ? id : ""), hash);
+	if (!is_made || !cookies_add(cookies, hash, (int64_t)time(NULL) + COOKIE_SECONDS, who)) {
 		exchange_no_memory(exchange);
 		return;
 	}
-	token_hash(str_from(id), cookie->hash);
-	cookie->until_ns = clock_now_ns() + COOKIE_SECONDS * NSEC_PER_SEC;
-	cookie->who = identity_keep(who);
-	list_append(&cookies->list, cookie);
+	cookies_save(cookies);
 	cookies_set(exchange, id, COOKIE_SECONDS);
 }
 
@@ -156,7 +159,7 @@ static struct identity *cookies_take_once(struct serve *serve, struct str secret
 	return serve->local;
 }
 
-/* Whoever guesses is slowed down as with any other token. */
+/* A client that guesses is slowed down, as with any other token. */
 static void cookies_refuse(struct exchange *exchange)
 {
 	struct serve *serve = exchange->peer->serve;
@@ -188,11 +191,33 @@ void cookies_login(struct exchange *exchange)
 		cookies_refuse(exchange);
 }
 
+/* null: nobody. A page asks so, because a browser tells its user of every 401. */
+void cookies_who(struct exchange *exchange)
+{
+	_cleanup_(buf_free) struct buf json = { 0 };
+	perch_json_writer out = json_writer_on(&json);
+	const struct token *token = exchange->who ? &exchange->who->token : NULL;
+	perch_json_begin_object(&out);
+	perch_json_write_name(&out, "user");
+	if (token) {
+		perch_json_begin_object(&out);
+		json_write_text(&out, "name", str_from(token->name));
+		json_write_text(&out, "role", token->is_admin ? STR("admin") : STR("user"));
+		perch_json_end_object(&out);
+	} else {
+		perch_json_write_null(&out);
+	}
+	perch_json_end_object(&out);
+	exchange_json(exchange, 200, &json);
+}
+
 void cookies_logout(struct exchange *exchange)
 {
 	struct serve *serve = exchange->peer->serve;
 	struct cookie *cookie = cookies_of(exchange, exchange->request);
-	if (cookie)
+	if (cookie) {
 		cookie_remove(&serve->cookies, cookie);
+		cookies_save(&serve->cookies);
+	}
 	cookies_set(exchange, "", 0);
 }

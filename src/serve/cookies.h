@@ -8,7 +8,13 @@ enum {
 	COOKIES_MAX = 1024,
 	COOKIE_SECONDS = 12 * 3600,
 	COOKIE_ONCE_SECONDS = 5 * 60,
-	COOKIE_ID_SIZE = TOKEN_SIZE,
+};
+
+struct cookie {
+	struct link link;
+	char hash[SHA256_HEX_SIZE];
+	int64_t until; /* seconds since 1970 */
+	struct identity *who;
 };
 
 struct cookies {
@@ -30,7 +36,18 @@ struct identity *cookies_find(struct exchange *exchange, const struct http_reque
 void cookies_sweep(struct cookies *cookies);
 void cookies_free(struct cookies *cookies);
 
-/* POST /api/login {"token"} or {"once"}, POST /api/logout. */
+/* NULL without memory. */
+struct cookie *cookies_add(
+	struct cookies *cookies, const char *hash, int64_t until, struct identity *who);
+
+/* cookies_file.c: browsers stay signed in when the server is started again. A file that cannot be
+ * read or written costs a sign-in, so nobody is told. */
+void cookies_save(const struct cookies *cookies);
+void cookies_load(struct serve *serve);
+
+/* GET /api/login: {"user":{"name","role"}}; POST /api/login {"token"} or {"once"}, POST
+ * /api/logout. */
+void cookies_who(struct exchange *exchange);
 void cookies_login(struct exchange *exchange);
 void cookies_logout(struct exchange *exchange);
 

@@ -127,7 +127,12 @@ static struct identity *gate_bearer(
 	if (value.len < 7 || !http_same_word((struct str){ value.data, 7 }, STR("Bearer ")))
 		return NULL;
 	struct str text = http_trim((struct str){ value.data + 7, value.len - 7 });
-	return identities_find(&exchange->peer->serve->identities, text, (int64_t)time(NULL));
+	struct serve *serve = exchange->peer->serve;
+	struct identity *who = identities_find(&serve->identities, text, (int64_t)time(NULL));
+	if (who)
+		return who;
+	serve_tokens_look(serve); /* it may be as new as that */
+	return identities_find(&serve->identities, text, (int64_t)time(NULL));
 }
 
 static void gate_refuse(struct exchange *exchange, bool was_given)
@@ -229,7 +234,8 @@ void gate_tell_methods(struct exchange *exchange, unsigned methods)
 		{ STR("Allow"), list },
 		{ STR("Access-Control-Allow-Methods"), list },
 		{ STR("Access-Control-Allow-Headers"),
-			STR("authorization, content-type, idempotency-key, last-event-id, x-perch-session") },
+			STR("authorization, content-type, idempotency-key, last-event-id, x-perch-session, "
+				"mcp-session-id, mcp-protocol-version, mcp-method, mcp-name") },
 		{ STR("Access-Control-Max-Age"), STR("600") },
 	};
 	if (is_question)

@@ -34,7 +34,8 @@ int identities_update(struct identities *identities, const struct tokens *tokens
 /* Revokes those whose time is over by now. */
 void identities_expire(struct identities *identities, int64_t now);
 
-/* As tokens_find. */
+/* The user whose token has this text, looked for in a time that does not depend on what it is. A
+ * token that has expired is none. */
 struct identity *identities_find(const struct identities *identities, struct str text, int64_t now);
 struct identity *identities_named(const struct identities *identities, const char *name);
 void identities_free(struct identities *identities);

@@ -2,6 +2,7 @@
 #include "serve/metrics.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -41,11 +42,21 @@ void metrics_job(
 {
 	metrics->jobs[kind][state]++;
 	histogram_add(&metrics->durations[kind], duration_ns);
+	uint64_t us = duration_ns / 1000;
+	metrics->lately.count++;
+	metrics->lately.sum_us += us;
+	if (us > metrics->lately.slowest_us)
+		metrics->lately.slowest_us = us;
 }
 
 void metrics_sample(struct metrics *metrics, const struct metrics_now *now)
 {
-	metrics->history[metrics->history_count++ % METRICS_HISTORY] = *now;
+	struct metrics_now *sample = &metrics->history[metrics->history_count++ % METRICS_HISTORY];
+	*sample = *now;
+	if (metrics->lately.count)
+		sample->mean_us = metrics->lately.sum_us / metrics->lately.count;
+	sample->slowest_us = metrics->lately.slowest_us;
+	memset(&metrics->lately, 0, sizeof(metrics->lately));
 }
 
 uint64_t metrics_memory(void)
@@ -161,6 +172,8 @@ static void metrics_write_sample(perch_json_writer *out, const struct metrics_no
 		{ "kept_bytes", now->kept_bytes },
 		{ "ended", now->ended },
 		{ "failed", now->failed },
+		{ "mean_us", now->mean_us },
+		{ "slowest_us", now->slowest_us },
 	};
 	perch_json_begin_object(out);
 	for (size_t i = 0; i < COUNT(members); i++) {

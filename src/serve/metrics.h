@@ -24,7 +24,8 @@ struct histogram {
 struct metrics_now {
 	int64_t time; /* seconds since 1970 */
 	uint64_t waiting, running, connections, streams, memory_bytes, kept_bytes;
-	uint64_t ended, failed; /* since the start */
+	uint64_t ended, failed;       /* since the start */
+	uint64_t mean_us, slowest_us; /* of the jobs that have ended since the sample before */
 };
 
 struct metrics {
@@ -34,6 +35,9 @@ struct metrics {
 	uint64_t jobs[METRICS_KINDS][QUEUE_STATES]; /* ended, by verdict */
 	struct histogram answers;
 	struct histogram durations[METRICS_KINDS];
+	struct {
+		uint64_t count, sum_us, slowest_us;
+	} lately; /* jobs that have ended since the last sample */
 	struct metrics_now history[METRICS_HISTORY];
 	size_t history_count; /* all that were ever taken */
 };

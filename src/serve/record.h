@@ -54,7 +54,7 @@ struct record {
 	char *fingerprint; /* of a request of OpenAI's clients; NULL = it is none */
 	char *client;
 	const char *chain;      /* of a request of OpenAI's clients: what was said up to here */
-	const char *chain_user; /* and for whom */
+	const char *chain_user; /* and the user that it is for */
 	int64_t created_ms, started_ms, ended_ms, tries;
 	perch_job *job;
 	struct list events;
@@ -117,8 +117,9 @@ struct logged *logged_next_of_all(const struct logged *logged);
 /* Forgets jobs that are too old or too many. */
 void records_trim(struct serve *serve, int64_t now_ms);
 
-/* The job as an object of the API. */
+/* The job as an object of the API; with what was asked, as long as that is kept: until its end. */
 void record_write(const struct record *record, perch_json_writer *out);
+void record_write_whole(const struct record *record, perch_json_writer *out);
 
 int64_t record_now_ms(void);
 

@@ -5,7 +5,9 @@
 #include "serve/api.h"
 #include "serve/serve_catalog.h"
 #include "serve/cookies.h"
+#include "serve/mcp_endpoint.h"
 #include "serve/openai.h"
+#include "serve/serve_page.h"
 
 #define GET HTTP_BIT(HTTP_GET)
 #define POST HTTP_BIT(HTTP_POST)
@@ -14,6 +16,8 @@
 
 /* X(name, methods, pattern, need, whether it is OpenAI's, handler) */
 #define ROUTES(X)                                                                        \
+	X(PAGE, GET, "/", NEED_NOTHING, false, page_index)                                   \
+	X(PAGE_FILE, GET, "/page/{}", NEED_NOTHING, false, page_get)                         \
 	X(HEALTH, GET, "/healthz", NEED_NOTHING, false, api_health)                          \
 	X(READY, GET, "/readyz", NEED_NOTHING, false, api_ready)                             \
 	X(METRICS, GET, "/metrics", NEED_TOKEN, false, api_metrics)                          \
@@ -32,11 +36,15 @@
 	X(SESSION_CHANGE, PATCH, "/api/sessions/{}", NEED_TOKEN, false, api_session_change)  \
 	X(SESSION_REMOVE, DELETE, "/api/sessions/{}", NEED_TOKEN, false, api_session_remove) \
 	X(MESSAGES, GET, "/api/sessions/{}/messages", NEED_TOKEN, false, api_messages)       \
+	X(WHO, GET, "/api/login", NEED_NOTHING, false, cookies_who)                          \
 	X(LOGIN, POST, "/api/login", NEED_NOTHING, false, cookies_login)                     \
 	X(LOGOUT, POST, "/api/logout", NEED_TOKEN, false, cookies_logout)                    \
 	X(TOKENS, GET, "/api/tokens", NEED_ADMIN, false, api_tokens)                         \
 	X(AUDIT, GET, "/api/audit", NEED_ADMIN, false, api_audit)                            \
 	X(HISTORY, GET, "/api/metrics/history", NEED_TOKEN, false, api_history)              \
+	X(MCP_POST, POST, "/mcp", NEED_TOKEN, false, mcp_post)                               \
+	X(MCP_LISTEN, GET, "/mcp", NEED_TOKEN, false, mcp_listen)                            \
+	X(MCP_DELETE, DELETE, "/mcp", NEED_TOKEN, false, mcp_delete)                         \
 	X(MODELS, GET, "/v1/models", NEED_TOKEN, true, openai_models)                        \
 	X(MODEL, GET, "/v1/models/{}", NEED_TOKEN, true, openai_model)                       \
 	X(CHAT, POST, "/v1/chat/completions", NEED_TOKEN, true, openai_chat)                 \

@@ -16,6 +16,7 @@
 #include "base/tree.h"
 #include "serve/serve_catalog.h"
 #include "serve/jobs.h"
+#include "serve/mcp_endpoint.h"
 #include "serve/openai.h"
 #include "serve/peer.h"
 #include "serve/serve_parts.h"
@@ -58,7 +59,7 @@ void serve_now(const struct serve *serve, struct metrics_now *ret_now)
 	*ret_now = (struct metrics_now){
 		.time = (int64_t)time(NULL),
 		.waiting = serve->records.waiting,
-		.running = serve->records.running,
+		.running = serve->records.running + mcp_endpoint_calls(serve),
 		.connections = serve->peers.count,
 		.streams = serve->watcher_count,
 		.memory_bytes = metrics_memory(),
@@ -109,6 +110,7 @@ static void serve_tick(perch_timer *timer, void *data)
 	perch_timer_set(timer, SERVE_TICK_MS * NSEC_PER_MSEC);
 	serve_tokens_look(serve);
 	serve_resume(serve);
+	guests_sweep(serve);
 	serve_trim_transcripts(serve, now_ns);
 	if (serve->records.bytes > (size_t)serve->settings.keep_bytes)
 		records_trim(serve, record_now_ms());
@@ -138,24 +140,35 @@ void serve_stop(struct serve *serve)
 		return;
 	}
 	serve->is_draining = true; /* it goes on to answer, and says that it takes no jobs */
+	mcp_endpoint_close(serve);
 	perch_timer_set(serve->drain, (uint64_t)serve->settings.drain_seconds * NSEC_PER_SEC);
 }
 
 static bool serve_has_ended(const struct serve *serve)
 {
-	return serve->is_draining && !serve->records.running &&
+	return serve->is_draining && !serve->records.running && !mcp_endpoint_calls(serve) &&
 		!serve->queue->table->unwritten(serve->queue);
+}
+
+/* What callbacks have changed. A connection that has gone ends what it asked for, and that may
+ * speak to others. */
+static void serve_settle(struct serve *serve)
+{
+	do {
+		peers_settle(serve);
+		guests_settle(serve);
+	} while (serve->touched);
 }
 
 int serve_run(struct serve *serve)
 {
 	int r = 0;
 	while (r >= 0 && !serve_has_ended(serve)) {
-		peers_settle(serve);
+		serve_settle(serve);
 		if (!serve_has_ended(serve))
 			r = perch_host_wait(serve->host, -1);
 	}
-	peers_settle(serve);
+	serve_settle(serve);
 	return r < 0 ? r : 0;
 }
 
@@ -278,7 +291,7 @@ static int serve_check_anonymous(struct serve *serve, perch_err *err)
 		return 0;
 	if (!identities_named(&serve->identities, name))
 		return err_set(err, -ENOENT, "--anonymous %s: there is no such token", name);
-	serve_warn(serve, "whoever reaches this machine's loopback counts as the token %s", name);
+	serve_warn(serve, "requests from this machine without a token count as the token %s", name);
 	return 0;
 }
 
@@ -295,6 +308,8 @@ static int serve_open(struct serve *serve, perch_err *err)
 		r = serve_check_anonymous(serve, err);
 	if (r == 0)
 		r = serve_open_service(serve, err);
+	if (r == 0)
+		r = mcp_endpoint_open(serve, err);
 	if (r < 0 || serve->options.is_check)
 		return r;
 	r = serve_open_stores(serve, err);
@@ -302,6 +317,7 @@ static int serve_open(struct serve *serve, perch_err *err)
 		r = listeners_open(serve, err);
 	if (r < 0)
 		return r;
+	cookies_load(serve);
 	jobs_recover(serve);
 	perch_timer_set(serve->tick, SERVE_TICK_MS * NSEC_PER_MSEC);
 	return 0;
@@ -336,8 +352,10 @@ void serve_free(struct serve *serve)
 	if (serve->queue) /* what it has yet to tell speaks of jobs */
 		serve->queue->table->free(serve->queue);
 	records_free(&serve->records);
+	mcp_endpoint_leave(serve);
 	perch_catalog_free(serve->catalog);
 	perch_service_free(serve->service);
+	mcp_endpoint_free(serve);
 	transcripts_free(serve->transcripts);
 	openai_free(serve);
 	cookies_free(&serve->cookies);

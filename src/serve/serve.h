@@ -17,6 +17,7 @@ struct serve_options {
 	bool is_check;             /* only to be described: nothing is opened that another may hold */
 	bool is_durable;
 	bool no_store;
+	bool mcp_without_prefix; /* names of tools at /mcp */
 	bool has_drain;
 	int64_t drain_seconds;
 	int sockets; /* that were handed over, from descriptor 3 on */

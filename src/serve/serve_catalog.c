@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/macros.h"
 #include "data/json.h"
+#include "serve/mcp_endpoint.h"
 #include "serve/peer.h"
 #include "serve/serve_parts.h"
 
@@ -25,6 +26,7 @@ void catalog_changed(perch_service *service, void *data)
 	(void)service;
 	struct serve *serve = data;
 	serve->catalog_is_old = true;
+	mcp_endpoint_changed(serve);
 }
 
 const perch_catalog *catalog_get(struct serve *serve)

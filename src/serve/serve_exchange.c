@@ -143,10 +143,10 @@ static int exchange_head(struct exchange *exchange, struct http_answer *answer, 
 	const struct http_field *fields, size_t field_count)
 {
 	struct serve *serve = exchange->peer->serve;
-	struct http_field all[EXCHANGE_FIELDS_MAX + 6] = {
+	struct http_field all[EXCHANGE_FIELDS_MAX + 7] = {
 		{ STR("Date"), serve_date(serve) },
 		{ STR("Content-Type"), str_from(type) },
-		{ STR("Cache-Control"), STR("no-store") },
+		{ STR("Cache-Control"), exchange->is_kept ? STR("no-cache") : STR("no-store") },
 		{ STR("X-Content-Type-Options"), STR("nosniff") },
 	};
 	size_t count = 4;
@@ -154,6 +154,8 @@ static int exchange_head(struct exchange *exchange, struct http_answer *answer, 
 		all[count++] =
 			(struct http_field){ STR("Access-Control-Allow-Origin"), str_from(exchange->origin) };
 		all[count++] = (struct http_field){ STR("Vary"), STR("Origin") };
+		all[count++] =
+			(struct http_field){ STR("Access-Control-Expose-Headers"), STR("Mcp-Session-Id") };
 	}
 	for (size_t i = 0; i < field_count && i < EXCHANGE_FIELDS_MAX; i++)
 		all[count++] = fields[i];

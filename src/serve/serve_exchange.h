@@ -16,8 +16,6 @@ struct http_request;
 enum {
 	EXCHANGE_PARAMETERS = 2,
 	EXCHANGE_PARAMETER_SIZE = 80,
-	EXCHANGE_CLIENT_SIZE = 80,
-	EXCHANGE_ORIGIN_SIZE = 128,
 };
 
 struct exchange;
@@ -42,6 +40,7 @@ struct exchange {
 	bool is_secure;        /* https, as a trusted proxy says */
 	bool is_stream;        /* its answer is written in pieces */
 	bool ends_with_client; /* no other client has use for it */
+	bool is_kept;          /* its answer may be kept, and asked for by its ETag again */
 	char *origin;          /* of another site that may read the answer; NULL = none */
 	char parameters[EXCHANGE_PARAMETERS][EXCHANGE_PARAMETER_SIZE];
 };

@@ -13,6 +13,7 @@
 #include "serve/cookies.h"
 #include "serve/deadlines.h"
 #include "serve/identity.h"
+#include "serve/mcp_guests.h"
 #include "serve/metrics.h"
 #include "serve/record.h"
 #include "serve/serve.h"
@@ -63,6 +64,7 @@ struct serve {
 	struct list watchers; /* of users */
 	size_t watcher_count;
 	struct list conversations;
+	struct mcp_endpoint mcp;
 	struct metrics metrics;
 	char *scratch; /* what is read from a connection */
 	perch_timer *tick;

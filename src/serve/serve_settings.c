@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/duration.h"
 #include "base/err.h"
 #include "base/macros.h"
 #include "data/config.h"
@@ -35,28 +36,10 @@ static const struct setting {
 		0 },
 	{ "drain", SETTING_DURATION, offsetof(struct settings, drain_seconds), 0, 0 },
 	{ "body_max", SETTING_NUMBER, offsetof(struct settings, body_max), 1024, 256 * 1024 * 1024 },
+	{ "mcp_sessions", SETTING_NUMBER, offsetof(struct settings, mcp_sessions), 1, 100000 },
+	{ "mcp_idle", SETTING_DURATION, offsetof(struct settings, mcp_idle_seconds), 0, 0 },
 	{ "durable", SETTING_FLAG, offsetof(struct settings, is_durable), 0, 0 },
 };
-
-bool serve_settings_duration(const char *text, int64_t *ret_seconds)
-{
-	static const struct {
-		char unit;
-		int64_t seconds;
-	} units[] = { { '\0', 1 }, { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 } };
-	char *end = NULL;
-	errno = 0;
-	long number = strtol(text, &end, 10);
-	if (errno || end == text || text[0] < '0' || text[0] > '9' || number > INT32_MAX)
-		return false;
-	for (size_t i = 0; i < COUNT(units); i++) {
-		if (end[0] != units[i].unit || (end[0] && end[1]))
-			continue;
-		*ret_seconds = (int64_t)number * units[i].seconds;
-		return true;
-	}
-	return false;
-}
 
 static int serve_settings_read_duration(
 	const struct toml_value *section, const char *name, int64_t *seconds, perch_err *err)
@@ -64,7 +47,7 @@ static int serve_settings_read_duration(
 	const char *text = NULL;
 	int r = toml_get_string(section, name, &text, err);
 	const struct toml_value *value = toml_get(section, name);
-	if (r > 0 && !serve_settings_duration(text, seconds))
+	if (r > 0 && !duration_parse(text, seconds))
 		return err_set_at(err, PERCH_ESYNTAX, value->at.line, value->at.column,
 			"`%s` takes a time like \"15m\", \"12h\" or \"30d\"", name);
 	return r;
@@ -124,6 +107,8 @@ int serve_settings_read(struct settings *ret_settings, perch_err *err)
 		.keep_transcripts_seconds = SERVE_KEEP_TRANSCRIPTS_DAYS * 86400,
 		.drain_seconds = SERVE_DRAIN_SECONDS,
 		.body_max = 8 * 1024 * 1024,
+		.mcp_sessions = SERVE_MCP_SESSIONS,
+		.mcp_idle_seconds = SERVE_MCP_IDLE_SECONDS,
 	};
 	int r = config_read_own(serve_settings_read_section, &settings, err);
 	if (r < 0) {

@@ -6,7 +6,6 @@
 #include "perch/base.h"
 
 enum {
-	SERVE_PORT = 4747,
 	SERVE_MAX_JOBS = 16,
 	SERVE_QUEUE = 1024,
 	SERVE_CONNECTIONS = 20000,
@@ -14,6 +13,8 @@ enum {
 	SERVE_DRAIN_SECONDS = 30,
 	SERVE_KEEP_SECONDS = 3600,
 	SERVE_KEEP_TRANSCRIPTS_DAYS = 90,
+	SERVE_MCP_SESSIONS = 256,      /* of one token */
+	SERVE_MCP_IDLE_SECONDS = 3600, /* that a session is kept without use */
 };
 #define SERVE_KEEP_BYTES ((int64_t)64 * 1024 * 1024)
 #define SERVE_LISTEN "127.0.0.1:4747"
@@ -36,6 +37,8 @@ struct settings {
 	int64_t keep_transcripts_seconds;
 	int64_t drain_seconds;
 	int64_t body_max;
+	int64_t mcp_sessions;
+	int64_t mcp_idle_seconds;
 	bool is_durable;
 };
 
@@ -43,8 +46,5 @@ struct settings {
  * key that means nothing) and as reading does. */
 int serve_settings_read(struct settings *ret_settings, perch_err *err);
 void serve_settings_free(struct settings *settings);
-
-/* "90s", "15m", "12h", "30d", or seconds. */
-bool serve_settings_duration(const char *text, int64_t *ret_seconds);
 
 #endif

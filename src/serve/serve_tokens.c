@@ -16,6 +16,7 @@ void serve_tokens_revoked(void *data)
 	struct serve *serve = data;
 	cookies_sweep(&serve->cookies);
 	watchers_sweep(serve);
+	guests_sweep(serve);
 }
 
 int serve_tokens_read(struct serve *serve, perch_err *err)

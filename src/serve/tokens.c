@@ -75,18 +75,6 @@ void token_hash(struct str text, char ret_hash[SHA256_HEX_SIZE])
 	sha256_of(text.data, text.len, ret_hash);
 }
 
-const struct token *tokens_find(const struct tokens *tokens, struct str text, int64_t now)
-{
-	char hash[SHA256_HEX_SIZE];
-	const struct token *found = NULL;
-	token_hash(text, hash);
-	for (size_t i = 0; i < tokens->count; i++) {
-		if (hmac_is(tokens->items[i].hash, hash))
-			found = &tokens->items[i];
-	}
-	return found && (!found->expires || now < found->expires) ? found : NULL;
-}
-
 const struct token *tokens_named(const struct tokens *tokens, const char *name)
 {
 	for (size_t i = 0; i < tokens->count; i++) {

@@ -38,9 +38,6 @@ struct tokens {
 int tokens_read(struct tokens *ret_tokens, perch_err *err);
 void tokens_free(struct tokens *tokens);
 
-/* The token with this text, looked for in a time that does not depend on what it is. One that has
- * expired is none. */
-const struct token *tokens_find(const struct tokens *tokens, struct str text, int64_t now);
 const struct token *tokens_named(const struct tokens *tokens, const char *name);
 
 /* Letters, digits, '-', '_', '.', '@': what can stand in a file, a header and a log. */

@@ -44,6 +44,7 @@ struct watcher *watcher_new(
 	watcher->kind = kind;
 	watcher->exchange = exchange;
 	watcher->record = record;
+	watcher->follows = true;
 	exchange->keeper = &watcher_keeper;
 	exchange->data = watcher;
 	list_append(watcher_list(watcher, serve), watcher);
@@ -144,7 +145,7 @@ static void watcher_pump_events(struct watcher *watcher)
 	const struct logged *logged = record_after(watcher->record, watcher->after);
 	for (; logged && !peer_is_full(watcher->exchange->peer); logged = list_next(logged))
 		watcher_send(watcher, logged);
-	if (!logged && queue_is_over(watcher->record->state)) {
+	if (!logged && (!watcher->follows || queue_is_over(watcher->record->state))) {
 		struct exchange *exchange = watcher->exchange;
 		watcher_free(watcher);
 		exchange_end(exchange);

@@ -24,6 +24,7 @@ struct watcher {
 	struct exchange *exchange;
 	struct record *record; /* NULL = every job of the user */
 	uint64_t after;        /* the number of the last event that was told */
+	bool follows;          /* of one job: it waits for what is still to come */
 	void *data;
 };
 

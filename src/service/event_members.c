@@ -22,7 +22,7 @@ static const struct {
 	[PERCH_SHOWN_DEBUG] = { "debug", "message" },
 };
 
-/* One name for each kind of question, whoever asks. */
+/* One name for each kind of question, for plugins, tools and agents alike. */
 static const char *const event_members_asks[] = {
 	[PERCH_ASK_PROMPT] = "prompt",
 	[PERCH_ASK_CONFIRM] = "confirm",

@@ -115,6 +115,7 @@ static int job_run_take_options(perch_job *job, const perch_job_request *request
 		.line_limit = given.line_limit,
 		.waiting_limit = given.waiting_limit,
 		.is_strict = given.is_strict,
+		.explains = given.explains,
 		.shell = given.shell ? arena_dup(&job->arena, str_from(given.shell)) : NULL,
 		.sandbox = job->service->exposure.is_all ? request->sandbox : PERCH_SANDBOX_AS_GRANTED,
 	};
@@ -166,9 +167,11 @@ static void job_run_leave(perch_job *job)
 		job_run_fail(job, "cancelled", "cancelled", EXIT_SIGNAL + job->signal);
 }
 
-/* As `perch run` exits. */
-static int job_run_exit_code(int r)
+/* As `perch run` exits: what is missing of ours must not look like a missing command. */
+static int job_run_exit_code(int r, const perch_err *err)
 {
+	if (err->stage && strcmp(err->stage, "prepare") == 0)
+		return EXIT_HOST;
 	if (r == -ENOENT || r == PERCH_EINTERPRETER)
 		return EXIT_NOT_FOUND;
 	return r == -EACCES || r == -ENOEXEC ? EXIT_NOT_EXECUTABLE : EXIT_HOST;
@@ -234,7 +237,7 @@ static void job_run_begin(perch_job *job)
 		r = fledge_api_run_start(job->service->host, &options,
 			service_trace_start(job->service, options.command, options.args), &job->run.run, &err);
 	if (r < 0)
-		job_run_fail(job, "start", err.text, job_run_exit_code(r));
+		job_run_fail(job, "start", err.text, job_run_exit_code(r, &err));
 	else if (job->was_cancelled) /* while something was shown */
 		perch_fledge_run_cancel(job->run.run, job->signal);
 }

@@ -60,7 +60,7 @@ struct run_job {
 	perch_fledge_run *run;
 	perch_fledge_options given; /* how it is run */
 	bool asks;                  /* it must be approved first */
-	const char *approval;       /* who has */
+	const char *approval;       /* what approved it */
 	const char *refusal;
 };
 

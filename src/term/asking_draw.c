@@ -120,7 +120,7 @@ static void asking_draw_editor(struct asking *asking, struct frame *frame)
 	frame_put(frame, STYLE_PLAIN, view.after);
 }
 
-/* "message › ": whom the user talks to is no question, and gives way to what they type. */
+/* "message › ": the name of the agent is no question, and gives way to what the user types. */
 static void asking_draw_conversation(const struct asking *asking, struct frame *frame)
 {
 	struct str message = str_of(asking->question->message);

@@ -254,15 +254,6 @@ void term_resized(struct frontend *frontend)
 		term_refresh(term);
 }
 
-void term_restore_now(struct frontend *frontend)
-{
-	struct term *term = term_of(frontend);
-	bool is_touched = term->tty.is_raw || screen_is_drawn(&term->screen);
-	tty_leave(&term->tty);
-	if (is_touched && write(term->options.out_fd, restoring, sizeof(restoring) - 1) < 0)
-		return; /* there is nobody left to tell */
-}
-
 int term_output_error(const struct frontend *frontend)
 {
 	return ((const struct term *)frontend)->text.error;

@@ -9,12 +9,12 @@
  *   While a question is open Ctrl+Z arrives as a key; it is turned into what
  *   the terminal would have done: SIGTSTP to the whole foreground group,
  *   ourselves included. Calling suspend twice, or resume twice, does no harm.
- * - A signal that ends the process at once: term_restore_now first.
+ * - A signal that ends the process at once: call table->withdraw first.
  * - Ctrl+C is a signal while no question is open; while one is, it is the
  *   answer "cancelled".
  *
- * Everything but term_restore_now is to be called from the thread of the loop.
- * The frontend may be freed from inside `answered`. */
+ * Everything is to be called from the thread of the loop. The frontend may be freed from inside
+ * `answered`. */
 #ifndef TERM_TERM_H
 #define TERM_TERM_H
 
@@ -54,11 +54,6 @@ void term_give_way(struct frontend *frontend);
 
 /* The terminal has another size. */
 void term_resized(struct frontend *frontend);
-
-/* Leaves the terminal usable, from inside a signal handler if need be: only
- * the signal mask, tcsetattr and write. Nothing may be asked or shown
- * afterwards. */
-void term_restore_now(struct frontend *frontend);
 
 /* 0, or what went wrong when `output` was written: a negative errno. */
 int term_output_error(const struct frontend *frontend);

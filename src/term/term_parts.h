@@ -21,7 +21,7 @@ struct sink {
 	int error; /* the first that happened, a negative errno; nothing is written any more */
 };
 
-/* Writes all of it, waiting for a reader who is slow. */
+/* Writes all of it, waiting for a slow reader. */
 void sink_write(struct sink *sink, const char *data, size_t len);
 
 /* Writes the content of a buffer and empties it. */

@@ -12,7 +12,7 @@
 
 struct tty {
 	int fd;                /* where keys come from */
-	struct guard *guard;   /* restores it if we are killed; NULL = nobody does */
+	struct guard *guard;   /* restores it if we are killed; NULL = none does */
 	const char *restoring; /* and writes this then */
 	struct termios found;
 	volatile sig_atomic_t is_raw;

@@ -24,7 +24,6 @@
 #include "data/config.h"
 #include "proc/host.h"
 
-#define AUDIT_NAME "audit.jsonl"
 #define LOCK_NAME "audit.lock"
 
 /* The process that rotates the files needs a moment; a process that waits longer writes on. */
@@ -79,10 +78,10 @@ static int audit_log_open_folder(perch_err *err)
 	return fd;
 }
 
-static void audit_log_name_of(unsigned age, char out[sizeof(AUDIT_NAME) + 12])
+void audit_file_name(unsigned age, char out[AUDIT_NAME_SIZE])
 {
 	if (age)
-		snprintf(out, sizeof(AUDIT_NAME) + 12, AUDIT_NAME ".%u", age);
+		snprintf(out, AUDIT_NAME_SIZE, AUDIT_NAME ".%u", age);
 	else
 		memcpy(out, AUDIT_NAME, sizeof(AUDIT_NAME));
 }
@@ -102,10 +101,10 @@ static void audit_log_turn_over(const struct audit *audit, int folder)
 	if (lock < 0 || !audit_log_is_full(audit, folder))
 		return;
 	for (unsigned age = AUDIT_FILES - 1; age > 0; age--) {
-		char from[sizeof(AUDIT_NAME) + 12];
-		char to[sizeof(AUDIT_NAME) + 12];
-		audit_log_name_of(age - 1, from);
-		audit_log_name_of(age, to);
+		char from[AUDIT_NAME_SIZE];
+		char to[AUDIT_NAME_SIZE];
+		audit_file_name(age - 1, from);
+		audit_file_name(age, to);
 		renameat(folder, from, folder, to);
 	}
 }

@@ -7,10 +7,16 @@
 #include "base/sha256.h"
 #include "tool/call.h"
 
+#define AUDIT_NAME "audit.jsonl"
+
 enum {
 	AUDIT_SIZE_MAX = 10 * 1024 * 1024,
 	AUDIT_FILES = 5, /* with the one that is written to */
+	AUDIT_NAME_SIZE = sizeof(AUDIT_NAME) + 12,
 };
+
+/* The name of the file that was turned over so many times. */
+void audit_file_name(unsigned age, char out[AUDIT_NAME_SIZE]);
 
 struct audit {
 	bool is_required; /* a call that cannot be recorded is not made */

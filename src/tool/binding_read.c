@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -328,13 +327,11 @@ int tool_binding_read(
 	const char *path, struct arena *arena, struct tool_binding *ret_binding, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
-	int r = file_read(path, TOML_SIZE_MAX, &text, err);
+	char full[PATH_MAX];
+	struct tool_binding binding;
+	int r = file_read_resolved(path, TOML_SIZE_MAX, &text, full, err);
 	if (r < 0)
 		return r;
-	char full[PATH_MAX];
-	if (!realpath(path, full))
-		return err_set(err, -errno, "%s: %s", path, perch_strerror(-errno));
-	struct tool_binding binding;
 	r = tool_binding_parse(full, (struct str){ text.data, text.len }, arena, &binding, err);
 	if (r == 0)
 		r = paths_absolute(path, arena, &binding.given, err);

@@ -317,11 +317,9 @@ int tool_bundle_read(
 	const char *path, struct arena *arena, struct tool_bundle *ret_bundle, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
-	int r = file_read(path, TOOL_BUNDLE_SIZE_MAX, &text, err);
+	char full[PATH_MAX];
+	int r = file_read_resolved(path, TOOL_BUNDLE_SIZE_MAX, &text, full, err);
 	if (r < 0)
 		return r;
-	char full[PATH_MAX];
-	if (!realpath(path, full))
-		return err_set(err, -errno, "%s: %s", path, perch_strerror(-errno));
 	return tool_bundle_parse(full, (struct str){ text.data, text.len }, arena, ret_bundle, err);
 }

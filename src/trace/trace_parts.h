@@ -17,7 +17,7 @@ struct trace {
 	struct mask mask;
 	int error; /* why it is off */
 	bool is_error_told;
-	void (*wants)(void *data); /* NULL = whoever records flushes */
+	void (*wants)(void *data); /* NULL = the recording code flushes */
 	void *wants_data;
 	trace_heard_fn *heard; /* NULL = it goes to the file */
 	void *heard_data;

@@ -28,6 +28,35 @@ bool http_request_has(const struct http_request *request, const char *name, cons
 	return false;
 }
 
+/* "text/html;q=0.5" of a list fits text/html; so do "text/" and a star, and two stars. */
+static bool request_range_fits(struct str range, struct str type)
+{
+	const char *end = memchr(range.data, ';', range.len);
+	if (end)
+		range.len = (size_t)(end - range.data);
+	range = http_trim(range);
+	if (http_same_word(range, STR("*/*")) || http_same_word(range, type))
+		return true;
+	const char *slash = memchr(type.data, '/', type.len);
+	size_t family = slash ? (size_t)(slash - type.data) + 1 : 0;
+	return family && range.len == family + 1 && range.data[family] == '*' &&
+		http_same_word((struct str){ range.data, family }, (struct str){ type.data, family });
+}
+
+bool http_request_accepts(const struct http_request *request, const char *type)
+{
+	for (size_t i = 0; i < request->field_count; i++) {
+		struct str member, list = request->fields[i].value;
+		if (!http_same_word(request->fields[i].name, STR("Accept")))
+			continue;
+		while (http_list_next(&list, &member)) {
+			if (request_range_fits(member, str_from(type)))
+				return true;
+		}
+	}
+	return false;
+}
+
 /* ---- the line ---------------------------------------------------------------- */
 
 static int request_read_version(

@@ -55,6 +55,9 @@ size_t http_request_get(
 /* Whether a list, in however many fields, has this word. */
 bool http_request_has(const struct http_request *request, const char *name, const char *word);
 
+/* Whether Accept, which it has, allows this type: as it is, or by a star. */
+bool http_request_accepts(const struct http_request *request, const char *type);
+
 /* ---- for http_connection.c -------------------------------------------------- */
 
 /* Reads a request line: method, version and target, path and query of *request; host only
@@ -75,7 +78,7 @@ int http_target_read(struct http_request *request, struct http_fault *fault);
  * Narrower than RFC 3986: a name has letters, digits, '-', '.' and '_'. */
 bool http_is_host(struct str text);
 
-/* Whether a name is one of the fields that say where a message ends or whom it is for, or
+/* Whether a name is one of the fields that say where a message ends or which host it is for, or
  * would be if '_' were '-', as some in front of a server believe. */
 bool http_is_framing_name(struct str name);
 

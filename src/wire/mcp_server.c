@@ -159,6 +159,17 @@ void mcp_connection_forget_stream(struct mcp_connection *connection, const void 
 		}
 }
 
+bool mcp_connection_waits(const struct mcp_connection *connection, const void *stream)
+{
+	const struct list *const lists[] = { &connection->running, &connection->listens };
+	for (size_t i = 0; i < COUNT(lists); i++)
+		for (const struct mcp_request *request = list_first(lists[i]); request;
+			 request = list_next(request))
+			if (request->reply.stream == stream)
+				return true;
+	return false;
+}
+
 void mcp_connection_close(struct mcp_connection *connection)
 {
 	if (!connection)

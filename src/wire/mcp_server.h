@@ -130,6 +130,9 @@ void mcp_server_tick(struct mcp_server *server, uint64_t now_ns);
 /* When the next tick is needed; UINT64_MAX = none. */
 uint64_t mcp_server_deadline(const struct mcp_server *server);
 
+/* mcp_connection_finish of every connection. */
+void mcp_server_finish(struct mcp_server *server);
+
 /* To every client that wants to know. */
 void mcp_server_list_changed(struct mcp_server *server, enum mcp_list list);
 void mcp_server_resource_updated(struct mcp_server *server, struct str uri);
@@ -163,6 +166,9 @@ void *mcp_connection_data(const struct mcp_connection *connection);
  * and what belongs to them is sent with no stream. */
 void mcp_connection_forget_stream(struct mcp_connection *connection, const void *stream);
 
+/* Whether anything that came with this stream is still to be answered. */
+bool mcp_connection_waits(const struct mcp_connection *connection, const void *stream);
+
 /* Says goodbye to listeners: the server ends. */
 void mcp_connection_finish(struct mcp_connection *connection);
 
@@ -174,6 +180,9 @@ void mcp_connection_close(struct mcp_connection *connection);
 /* For the frontend. */
 void mcp_job_set_data(struct mcp_job *job, void *data);
 void *mcp_job_data(const struct mcp_job *job);
+
+/* Of the line that it answers; NULL: none, or it is parked. */
+void *mcp_job_stream(const struct mcp_job *job);
 
 /* Every plugin's progress is one message, and rises even where the plugin's does not.
  * total < 0 = not known. Nothing, when the client did not ask for it. */

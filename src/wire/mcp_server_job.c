@@ -98,6 +98,11 @@ void *mcp_job_data(const struct mcp_job *job)
 	return job->data;
 }
 
+void *mcp_job_stream(const struct mcp_job *job)
+{
+	return job->request ? job->request->reply.stream : NULL;
+}
+
 /* ---- progress -------------------------------------------------------------- */
 
 /* The next value that is larger, if only a little: so much for a plugin that says the same

@@ -268,6 +268,13 @@ void mcp_connection_finish(struct mcp_connection *connection)
 	}
 }
 
+void mcp_server_finish(struct mcp_server *server)
+{
+	for (struct mcp_connection *connection = list_first(&server->connections); connection;
+		 connection = list_next(connection))
+		mcp_connection_finish(connection);
+}
+
 /* ---- changes --------------------------------------------------------------- */
 
 void mcp_server_list_changed(struct mcp_server *server, enum mcp_list list)

@@ -121,8 +121,9 @@ static bool mcp_header_fits(
 {
 	if (!given.data || str_eq(given, body))
 		return true;
-	mcp_refuse(
-		taking, MCP_HEADER_MISMATCH, "the header %s says something else than the body", header);
+	mcp_refuse(taking, MCP_HEADER_MISMATCH,
+		given.len ? "the header %s says something else than the body" : "the header %s is missing",
+		header);
 	return false;
 }
 

@@ -97,7 +97,7 @@ struct mcp_upstream_table {
 
 /* Texts are copied. */
 struct mcp_upstream_options {
-	struct str name; /* who we are */
+	struct str name; /* ours, as a client */
 	struct str version;
 	enum mcp_upstream_era era;
 	bool can_elicit, can_sample, has_roots;

@@ -175,3 +175,13 @@ END
     [[ "$output" == *'see: agentproc --help'* ]]
     [[ "$output" != *'perch agent'* ]]
 }
+
+@test "hub list: a thousand of a directory, and that there are more is said" {
+    mkdir -p hub/a
+    echo 'command: echo' >hub/a/profile.yaml
+    (cd hub && for i in $(seq 1000); do mkdir "n$i" && ln a/profile.yaml "n$i"; done)
+    call hub list --hub hub
+    [ "$status" -eq 0 ]
+    grep -q "more profiles than the thousand that are listed" err
+    [ "$(grep -c '^n[0-9]\|^a ' out)" = 1000 ]
+}

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # The perch command itself: version, help, doctor, mistakes.
+# shellcheck disable=SC2030,SC2031 # each test has a shell of its own
 
 setup() {
     perch="$PERCH_BUILD/perch"
@@ -203,4 +204,39 @@ assert names["guard"]["status"] == "ok"
 @test "a reader that goes away does not kill it" {
     run bash -c "set -o pipefail; '$perch' doctor | true"
     [ "$status" -ne 141 ]
+}
+
+# says CODE TEXT WORD…: perch with these words.
+says() {
+    local code=$1 text=$2
+    shift 2
+    run "$perch" "$@"
+    [ "$status" -eq "$code" ]
+    [[ "$output" == *"$text"* ]]
+}
+
+@test "words of other tools work, or are answered by what there is" {
+    says 64 "perch plugins list, perch tool list" ls
+    says 64 "perch plugins remove, perch tool remove" uninstall x
+    says 64 "perch plugins install" install
+    says 64 "perch plugins create" new
+    says 0 "perch $("$perch" --version | cut -d' ' -f2)" version
+    says 0 "perch $("$perch" --version | cut -d' ' -f2)" -V
+    says 0 "usage: perch plugins remove" plugins rm --help
+    says 0 "usage: perch tool list" help tool ls
+}
+
+@test "perch run alone lists the commands of plugins" {
+    export HOME="$BATS_TEST_TMPDIR" XDG_CONFIG_HOME="$BATS_TEST_TMPDIR/config"
+    says 0 "none yet: perch plugins install SOURCE" run
+    "$perch" plugins install "$PERCH_SOURCE/examples/plugins/deploy-bash" --yes --trust
+    says 0 "Ship the project" run
+    says 64 "run what?" run --json
+}
+
+@test "a plugin that lies here is found by a user who forgets the ./" {
+    export HOME="$BATS_TEST_TMPDIR" XDG_CONFIG_HOME="$BATS_TEST_TMPDIR/config"
+    cd "$PERCH_SOURCE/examples/plugins"
+    says 1 "there is a plugin in ./deploy-bash: write ./ before it" plugins install deploy-bash --yes
+    says 1 "is not understood" plugins install nothing-here --yes
 }

@@ -20,7 +20,7 @@ leaf_lines() {
 
 # options_in: the options of a text, one a line; --no-net is not -n.
 options_in() {
-    grep -oE -e '(^|[^[:alnum:]_-])--?[a-z][a-z-]*' | grep -oE -e '--?[a-z][a-z-]*' | sort -u
+    grep -oE -e '(^|[^[:alnum:]_-])--?[a-zA-Z][a-z-]*' | grep -oE -e '--?[a-zA-Z][a-z-]*' | sort -u
 }
 
 # Those lines of a help that define options: its usage, and what begins with a dash.
@@ -63,7 +63,7 @@ accepted_options() {
     while read -r candidate; do
         answer=0
         accepts "$candidate" "$@" || answer=$?
-        [ $answer -ne 0 ] || echo "$candidate"
+        [ $answer -ne 0 ] || printf "%s\n" "$candidate"
         [ $answer -ne 2 ] || return 1
     done
 }

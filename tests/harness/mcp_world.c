@@ -275,3 +275,19 @@ struct mcp_job *world_job(const struct mcp_world *world)
 {
 	return world->job_count ? world->jobs[world->job_count - 1] : NULL;
 }
+
+const struct mcp_tool mcp_world_tool = {
+	.name = STR("n"),
+	.title = STR("T"),
+	.description = STR("D"),
+	.input_schema = STR("{\"properties\":{\"a\":{}},\n\"type\":\"array\"}"),
+	.output_schema = STR("{\"type\":\"array\"}"),
+	.is_read_only = true,
+	.is_closed = true,
+};
+
+void mcp_world_write_tool(void *data, size_t item, const struct mcp_page *page)
+{
+	(void)item;
+	mcp_tool_write(page, data);
+}

@@ -79,4 +79,8 @@ char *world_spell(const char *text);
 	"{@J,'id':0,'method':'initialize','params':{'protocolVersion':'" version \
 	"','capabilities':" capabilities ",'clientInfo':{'name':'c','version':'1'}}}"
 
+/* A tool that a server may list, and what lists it: its data is the tool. */
+extern const struct mcp_tool mcp_world_tool;
+void mcp_world_write_tool(void *data, size_t item, const struct mcp_page *page);
+
 #endif

@@ -58,7 +58,7 @@ clients_open() {
     plugin long <<'END'
 #!/bin/sh
 read -r init
-printf '{"type":"output","text":"%0100d\\n"}\n' 7
+printf '{"type":"output","text":"%0120000d\\n"}\n' 7
 END
     mkdir -p "$XDG_CONFIG_HOME/perch/agents"
     cp "$PERCH_SOURCE/examples/agents/echo.yaml" "$XDG_CONFIG_HOME/perch/agents/"

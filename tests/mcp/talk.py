@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What the official Python clients are put through: talk.py SDK MODE. The same conversation as in
-talk.mjs, with the client's own checks of every message."""
+talk.mjs, with the client's own checks of every message. On stdio, or with MCP_URL over HTTP."""
 import asyncio
 import contextlib
 import os
@@ -16,6 +16,8 @@ changed = asyncio.Event()
 import mcp.types as types
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
 
 if SDK == "2":
     from mcp import MCPError as Failure
@@ -45,17 +47,29 @@ async def hear(message):
         changed.set()
 
 
+URL = environ.get("MCP_URL")
+
+
+@contextlib.asynccontextmanager
+async def over_http():
+    headers = {"Authorization": "Bearer " + environ["MCP_TOKEN"]}
+    async with create_mcp_http_client(headers) as client:
+        async with streamable_http_client(URL, http_client=client) as streams:
+            yield streams[:2]
+
+
 INFO = types.Implementation(name=f"python-{SDK}", version="1")
 
 
 @contextlib.asynccontextmanager
 async def connect(*words):
     if SDK == "2":
-        async with Client(stdio_client(server(*words)), mode=MODE, client_info=INFO,
+        way = over_http() if URL else stdio_client(server(*words))
+        async with Client(way, mode=MODE, client_info=INFO,
                           elicitation_callback=answer, message_handler=hear) as client:
             yield client
         return
-    async with stdio_client(server(*words)) as (source, sink):
+    async with over_http() if URL else stdio_client(server(*words)) as (source, sink):
         async with ClientSession(source, sink, elicitation_callback=answer, message_handler=hear,
                                  client_info=INFO) as session:
             await session.initialize()
@@ -108,7 +122,8 @@ async def ask(client):
     assert len(heard) == 11, heard
     answers.append({"action": "cancel"})
     assert is_error(await client.call_tool("run_deploy", {}))
-    answers.append(False)
+    if not URL:  # over HTTP nobody is asked: who calls cannot approve
+        answers.append(False)
     assert is_error(await client.call_tool("t_asks_t_x", {}))
 
 
@@ -152,7 +167,7 @@ async def main():
         link = result.content[-1]
         assert link.type == "resource_link", result
         whole = await client.read_resource(link.uri)
-        assert whole.contents[0].text == "%0100d\n" % 7, whole
+        assert whole.contents[0].text == "%0120000d\n" % 7
 
 
 asyncio.run(main())

@@ -269,7 +269,7 @@ static void on_signal(struct source *source, uint32_t events)
 	else if (info.ssi_signo == SIGTSTP)
 		on_stop(script);
 	else if (info.ssi_signo == SIGTERM) {
-		term_restore_now(script->frontend);
+		script->frontend->table->withdraw(script->frontend);
 		_exit(143);
 	}
 }

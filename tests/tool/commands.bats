@@ -321,6 +321,6 @@ END
         has "$output" "usage: perch tool $verb"
         [ "$(wc -l <"$WORK/out")" -le 24 ]
     done
-    run "$perch" help tool
+    run "$perch" help tool call
     [ "${#lines[@]}" -le 24 ]
 }

@@ -74,10 +74,18 @@ static void never(void)
 	ck_abort_msg("a callback behind the size was called");
 }
 
+/* The lengths that a structure has had: from the one that ends with `member`, the last of its first
+ * version. */
+#define EACH_LENGTH(length, type, member)                                                        \
+	for (size_t length =                                                                         \
+			 (SIZED_UP_TO(type, member) + sizeof(void *) - 1) / sizeof(void *) * sizeof(void *); \
+		 length <= sizeof(type); length += sizeof(void *))
+
 /* Our own, cut off behind `member`, with something in the rest that must not be seen. */
-#define CUT(structure, member)                                                                  \
+#define CUT(structure, member) CUT_AT(structure, SIZED_UP_TO(__typeof__(structure), member))
+#define CUT_AT(structure, length)                                                               \
 	do {                                                                                        \
-		size_t cut = SIZED_UP_TO(__typeof__(structure), member);                                \
+		size_t cut = length;                                                                    \
 		for (size_t at = cut; at + sizeof(void *) <= sizeof(structure); at += sizeof(void *)) { \
 			void (*poison)(void) = never;                                                       \
 			memcpy((char *)&(structure) + at, &poison, sizeof(poison));                         \
@@ -215,6 +223,18 @@ START_TEST(tools)
 	perch_tool_request short_request = { .tool = "t.x" };
 	CUT(short_request, input_length);
 	ck_assert_int_eq(call(&short_request), 0);
+	EACH_LENGTH(length, perch_tool_request, data)
+	{
+		perch_tool_request earlier = { .tool = "t.x" };
+		CUT_AT(earlier, length);
+		ck_assert_int_eq(call(&earlier), 0);
+	}
+	EACH_LENGTH(length, perch_tool_spec, presets)
+	{
+		perch_tool_spec earlier = newer.known;
+		CUT_AT(earlier, length);
+		ck_assert_int_eq(bind(&earlier), 0);
+	}
 	finish();
 }
 END_TEST
@@ -265,6 +285,12 @@ START_TEST(agents)
 	perch_agent_turn_options older = newer.known;
 	older.size = offsetof(perch_agent_turn_options, events);
 	ck_assert_int_eq(take_turn(&older, NULL), -EINVAL); /* events are needed, and not in it */
+	EACH_LENGTH(length, perch_agent_turn_options, data)
+	{
+		older = newer.known;
+		CUT_AT(older, length);
+		ck_assert_int_eq(take_turn(&older, NULL), 0);
+	}
 	finish();
 }
 END_TEST
@@ -310,6 +336,15 @@ START_TEST(plugins)
 	CUT(few, show);
 	newer.known.events = &few;
 	ck_assert_int_eq(run_plugin(&newer.known, NULL), 0);
+	EACH_LENGTH(length, perch_fledge_options, data)
+	{
+		perch_fledge_options older = newer.known;
+		CUT_AT(older, length);
+		ck_assert_int_eq(run_plugin(&older, NULL), 0);
+		perch_fledge_command *command;
+		ck_assert_int_eq(perch_fledge_find(&older, &command, NULL), 0);
+		perch_fledge_command_free(command);
+	}
 	finish();
 }
 END_TEST

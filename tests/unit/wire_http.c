@@ -4,6 +4,7 @@
 #include "harness/suite.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define GET "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -227,6 +228,34 @@ START_TEST(what_is_read_of_a_request)
 }
 END_TEST
 
+START_TEST(which_types_are_accepted)
+{
+	static const struct {
+		const char *accept, *type;
+		bool is_accepted;
+	} cases[] = {
+		{ "text/html", "text/html", true },
+		{ "a/b, TEXT/html;q=0.5", "text/html", true },
+		{ "*/*;q=0.1", "text/html", true },
+		{ "text/*", "text/html", true },
+		{ "text/*", "application/json", false },
+		{ "text/", "text/html", false },
+		{ "*", "text/html", false },
+		{ ",;,", "text/html", false },
+		{ "", "text/html", false },
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char text[200];
+		http_connection_init(&connection, NULL);
+		snprintf(
+			text, sizeof(text), "GET / HTTP/1.1\r\nHost: h\r\nAccept: %s\r\n\r\n", cases[i].accept);
+		struct http_event event = read_text(text);
+		ck_assert_int_eq(http_request_accepts(event.request, cases[i].type), cases[i].is_accepted);
+		end();
+	}
+}
+END_TEST
+
 START_TEST(a_long_answer_needs_no_head)
 {
 	http_connection_init(&connection, NULL);
@@ -428,6 +457,7 @@ START_TEST(every_allocation_may_fail)
 END_TEST
 
 SUITE_MAIN("wire-http", valid_requests_in_every_cut, a_connection_is_small_and_idle_without_memory,
-	phases, what_is_read_of_a_request, a_long_answer_needs_no_head, a_head_half_read_is_kept,
-	time_is_up, no_request_after_the_last, a_refusal_in_the_middle_of_an_answer,
-	limits_hold_to_the_byte, limits_are_given, as_many_fields_as_allowed, every_allocation_may_fail)
+	phases, what_is_read_of_a_request, which_types_are_accepted, a_long_answer_needs_no_head,
+	a_head_half_read_is_kept, time_is_up, no_request_after_the_last,
+	a_refusal_in_the_middle_of_an_answer, limits_hold_to_the_byte, limits_are_given,
+	as_many_fields_as_allowed, every_allocation_may_fail)

@@ -284,7 +284,11 @@ START_TEST(what_belongs_together_goes_one_way)
 		"!call x\n!call y\ntwo: {@J,'id':3,'result':{}}\n"
 		"one: {@J,'method':'notifications/progress','params':{'progressToken':'t','progress':1}}\n"
 		"{@J,'method':'notifications/tools/list_changed'}\n");
+	ck_assert_ptr_eq(mcp_job_stream(world.jobs[1]), two);
+	ck_assert(mcp_connection_waits(world.clients[0], two));
 	mcp_connection_forget_stream(world.clients[0], two);
+	ck_assert(!mcp_connection_waits(world.clients[0], two));
+	ck_assert_ptr_null(mcp_job_stream(world.jobs[1]));
 	mcp_job_result(world.jobs[0], &(struct mcp_result){ .text = STR("a") });
 	mcp_job_result(world.jobs[1], &(struct mcp_result){ .text = STR("b") });
 	world_expect(&world,

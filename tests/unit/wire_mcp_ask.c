@@ -195,22 +195,6 @@ START_TEST(ten_thousand_requests_at_once)
 }
 END_TEST
 
-static const struct mcp_tool tool = {
-	.name = STR("n"),
-	.title = STR("T"),
-	.description = STR("D"),
-	.input_schema = STR("{\"properties\":{\"a\":{}},\n\"type\":\"array\"}"),
-	.output_schema = STR("{\"type\":\"array\"}"),
-	.is_read_only = true,
-	.is_closed = true,
-};
-
-static void write_tool(void *data, size_t item, const struct mcp_page *page)
-{
-	(void)item;
-	mcp_tool_write(page, data);
-}
-
 /* All that allocates, in one life; the harness may run out too. */
 static int live_once(void *data)
 {
@@ -240,7 +224,7 @@ static int live_once(void *data)
 			mcp_job_object(there.jobs[2], STR("{\"messages\":[]}"));
 		world_say(&there, "{@J,'id':5,'method':'tools/list'}");
 		if (there.job_count == 4)
-			mcp_job_list(there.jobs[3], 1, write_tool, (void *)&tool);
+			mcp_job_list(there.jobs[3], 1, mcp_world_write_tool, (void *)&mcp_world_tool);
 		bool is_broken = mcp_connection_is_broken(there.clients[0]) || there.log.failed;
 		r = there.ran_out || is_broken ? -ENOMEM : 0;
 		ck_assert(r < 0 || there.job_count == 4);

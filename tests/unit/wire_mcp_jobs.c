@@ -211,22 +211,6 @@ START_TEST(a_list_comes_in_pages)
 }
 END_TEST
 
-static const struct mcp_tool tool = {
-	.name = STR("n"),
-	.title = STR("T"),
-	.description = STR("D"),
-	.input_schema = STR("{\"properties\":{\"a\":{}},\n\"type\":\"array\"}"),
-	.output_schema = STR("{\"type\":\"array\"}"),
-	.is_read_only = true,
-	.is_closed = true,
-};
-
-static void write_tool(void *data, size_t item, const struct mcp_page *page)
-{
-	(void)item;
-	mcp_tool_write(page, data);
-}
-
 static const struct tool_case {
 	const char *version, *written;
 	const char *output_schema;
@@ -254,11 +238,11 @@ static const struct tool_case {
 START_TEST(a_tool_is_shown_as_the_version_has_it)
 {
 	for (size_t i = 0; i < COUNT(tools); i++) {
-		struct mcp_tool shown = tool;
+		struct mcp_tool shown = mcp_world_tool;
 		shown.output_schema = str_from(tools[i].output_schema);
 		world_greet(&world, tools[i].version);
 		world_say(&world, "{@J,'id':1,'method':'tools/list'}");
-		mcp_job_list(world_job(&world), 1, write_tool, &shown);
+		mcp_job_list(world_job(&world), 1, mcp_world_write_tool, &shown);
 		char *expected = str_join(
 			"!list tools\n{@J,'id':1,'result':{'tools':[", tools[i].written, "]}}\n", NULL);
 		world_expect(&world, expected);

@@ -172,7 +172,7 @@ const struct command agent_chat_command = {
 			"\n"
 			"  -p, --profile NAME|FILE, --protocol 0.1|0.4   the agent, and how it speaks\n"
 			"  --session ID | --session-name NAME | --new   which session is continued\n"
-			"  --from USER               who speaks\n"
+			"  --from USER               the sender of the messages\n"
 			"  --image, --file, --audio, --video URL   what is attached to the first message\n"
 			"  --cwd DIR, --env NAME=VALUE, --timeout SECS   instead of the profile's\n"
 			"  --no-stream, --no-store   no partials; no stored session, read or written\n"

@@ -61,8 +61,8 @@ int agent_catalogue_read(const char *name, struct arena *arena, struct agent_pro
 
 /* ---- agent_guess.c ----------------------------------------------------------------- */
 
-/* The word of argv that is a script which looks like an agent of 0.4, although nobody said so;
- * or NULL. */
+/* The word of argv that is a script which looks like an agent of 0.4, although the profile does not
+ * say so; or NULL. */
 const char *agent_guess_newer(const struct agent_profile *profile, const char *const *argv);
 
 /* ---- agent_needs.c: what an agent needs beside its profile -------------------------- */
@@ -124,8 +124,6 @@ struct agent_print {
 };
 
 void agent_print_open(struct agent_print *print, const struct cli *cli, struct outlet *outlet);
-/* Appends text without characters that could move the cursor of a terminal. */
-void agent_print_clean(struct buf *out, bool is_utf8, struct str text);
 
 void agent_print_text(struct agent_print *print, struct str text);
 void agent_print_reply(struct agent_print *print, struct str text);

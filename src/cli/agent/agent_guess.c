@@ -1,4 +1,4 @@
-/* Which dialect an agent speaks, by the text of its script, where nobody said so. */
+/* Which dialect an agent speaks, by the text of its script, where the profile does not say. */
 #include "cli/agent/agent_commands.h"
 
 #include <string.h>

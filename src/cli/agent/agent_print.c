@@ -24,7 +24,8 @@ void agent_print_flush(struct agent_print *print)
 		outlet_take(print->outlet, &print->out);
 }
 
-void agent_print_clean(struct buf *out, bool is_utf8, struct str text)
+/* Appends text without characters that could move the cursor of a terminal. */
+static void agent_print_clean(struct buf *out, bool is_utf8, struct str text)
 {
 	const struct look look = { .utf8 = is_utf8 };
 	while (text.len) {

@@ -255,7 +255,7 @@ const struct command agent_run_command = {
 			"  -p, --profile NAME|FILE, --prompt TEXT, --stdin   the same as options\n"
 			"  --protocol 0.1|0.4     how the agent speaks, whatever the profile says\n"
 			"  --session ID | --session-name NAME | --new   which session is continued\n"
-			"  --from USER            who speaks\n"
+			"  --from USER            the sender of the message\n"
 			"  --image, --file, --audio, --video URL   what is attached (again for more)\n"
 			"  --cwd DIR, --env NAME=VALUE, --timeout SECS   instead of the profile's\n"
 			"  --thinking show|fold|hide   what is no part of the reply (fold on a terminal)\n"

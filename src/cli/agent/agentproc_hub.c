@@ -41,6 +41,8 @@ static const char hub_help[] =
 	"example:\n"
 	"  agentproc hub run ollama -p 'What is new?'\n";
 
+enum { HUB_PROFILES_MAX = 1000 }; /* of a directory, in a list */
+
 struct hub {
 	struct cli *cli;
 	const char *directory; /* NULL = none was named */
@@ -118,10 +120,17 @@ static void hub_list_directory(struct hub *hub, struct table *table)
 	_cleanup_listing_ DIR *listing = listing_open(AT_FDCWD, hub->directory, 0);
 	const char *name;
 	struct agent_profile profile;
+	unsigned count = 0;
 	while ((name = listing_next(listing))) {
 		const char *path = hub_is_name(name) ? hub_path(hub, name, HUB_PROFILE) : NULL;
-		if (path && agent_profile_read(path, &hub->arena, &profile, NULL) == 0)
-			hub_add_row(hub, table, name, &profile);
+		if (!path || agent_profile_read(path, &hub->arena, &profile, NULL) < 0)
+			continue;
+		if (count++ == HUB_PROFILES_MAX) {
+			cli_warning("the directory has more profiles than the thousand that are listed; "
+						"agentproc hub show NAME finds every one");
+			break;
+		}
+		hub_add_row(hub, table, name, &profile);
 	}
 }
 

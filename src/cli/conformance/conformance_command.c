@@ -317,7 +317,7 @@ const struct command command_conformance = {
 			"  --cases DIRECTORY cases of your own\n"
 			"  --command NAME    of a plugin that has several\n"
 			"  --tool NAME, --input JSON   what a tool is asked for\n"
-			"  --within SECONDS  at most, for each case\n"
+			"  --within SECONDS  the longest time of a case\n"
 			"  -v, -q            with every line that was said; only what is broken\n"
 			"  --json            one object, for programs\n"
 			"\n"

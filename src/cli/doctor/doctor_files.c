@@ -112,7 +112,7 @@ void doctor_check_sessions(struct finding *finding)
 			err.text);
 }
 
-/* What is hidden from those who offer it to others, and that the configuration can be read. */
+/* What the frontends of the service do not see, and whether the configuration can be read. */
 void doctor_check_exposed(struct finding *finding)
 {
 	char words[256];

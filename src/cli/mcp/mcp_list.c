@@ -300,8 +300,8 @@ const struct command mcp_verb_inspect = {
 	.summary = "all that an MCP server says of itself",
 	.help = "usage: perch mcp inspect [OPTIONS] [-- COMMAND…]\n"
 			"\n"
-			"As list, with instructions, schemas and hints; and which eras of the protocol\n"
-			"the server speaks, for which it is started three times.\n"
+			"As list, with instructions, schemas and hints, and the eras of the protocol\n"
+			"that the server speaks; to find these out it is started three times.\n"
 			"\n" TARGET_HELP "  --json         for machines\n"
 			"\n"
 			"example:\n"

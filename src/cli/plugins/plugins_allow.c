@@ -219,7 +219,7 @@ static int plugins_allow_cli_plugins_revoke(struct cli *cli, int argc, char **ar
 #define PLUGINS_ALLOW_HELP                                                          \
 	"  --grant LIST    what its plugin.toml asks for: " CAPABILITY_NAMES ",\n"      \
 	"                  and plugins: call others that are confined; plugins:NAME:\n" \
-	"                  this one, also if it is not\n"                               \
+	"                  this one, even if it is not confined\n"                      \
 	"  --shell NAME    the shell of its commands: bash (sh)\n"
 
 const struct command plugins_allow = {

@@ -257,9 +257,9 @@ const struct command plugins_audit = {
 			"\n"
 			"For each plugin, or those that are named (by the plugin, its repository or one\n"
 			"of its commands): how far its source is trusted, what it was granted and what it\n"
-			"asks for, its hooks, the sandbox it runs in, and what\n"
-			"you should know: a manifest that has changed since you approved it, programs and\n"
-			"links that lead out of it, files that every user may change.\n"
+			"asks for, its hooks, the sandbox it runs in, and what you should know: a\n"
+			"manifest that has changed since you approved it, programs and links that lead\n"
+			"out of it, files that every user may change.\n"
 			"\n"
 			"example:\n"
 			"  perch plugins audit --json | jq '.audit[] | select(.sandboxed | not) | .name'\n",

@@ -97,7 +97,7 @@ const struct command plugins_create = {
 			"program, a README and cases for `perch plugins test`. Its command is NAME,\n"
 			"without a `fledge-` in front. What is there already is never changed.\n"
 			"\n"
-			"  -l, --lang WORD     bash (unless said otherwise), python, node or c\n"
+			"  -l, --lang WORD     bash (the default), python, node or c\n"
 			"  -d, --description TEXT\n"
 			"                      one line for plugin.toml\n"
 			"  --json              what was made, for programs\n"

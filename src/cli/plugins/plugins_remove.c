@@ -123,7 +123,7 @@ const struct command plugins_remove = {
 			"  --keep-state   what it has stored is there again when it is installed again\n"
 			"  -y, --yes      ask nothing; what it has stored is deleted\n"
 			"\n"
-			"Where nobody can be asked, one that has stored nothing is removed at once.\n"
+			"Where no user can be asked, one that has stored nothing is removed at once.\n"
 			"\n"
 			"example:\n"
 			"  perch plugins remove deploy --keep-state\n",

@@ -223,7 +223,7 @@ const struct command plugins_update = {
 			"                  " CAPABILITY_NAMES ", " WISH_PLUGINS "\n"
 			"  --trust         also when an unverified source now wants exec or network\n"
 			"  --clone-max N   at most so many bytes of a repository (1G): 512M, 4G\n"
-			"  --json          one object, for programs; nobody is asked\n"
+			"  --json          one object, for programs; asks nothing\n"
 			"\n"
 			"example:\n"
 			"  perch plugins update --json | jq '.results[] | select(.latest_tag)'\n",

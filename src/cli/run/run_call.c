@@ -11,12 +11,12 @@
 
 #include "base/cleanup.h"
 #include "base/fd.h"
-#include "plugins/plugin_calls.h"
+#include "fledge/call_request.h"
 #include "proc/confine.h"
 
 bool call_is_inside(void)
 {
-	const char *name = getenv(PLUGIN_CALLS_INSIDE);
+	const char *name = getenv(CALLS_INSIDE);
 	return name && name[0];
 }
 
@@ -24,7 +24,7 @@ bool call_is_inside(void)
 
 static int call_refuse(void)
 {
-	struct str rest = str_from(getenv(PLUGIN_CALLS_INSIDE));
+	struct str rest = str_from(getenv(CALLS_INSIDE));
 	struct str name = str_cut(&rest, ' ');
 	if (rest.len)
 		cli_error(NULL, "the host of this plugin runs no others for it; `perch run` does");

@@ -1,12 +1,23 @@
 /* perch run. */
 #include "cli/cli.h"
 
+/* Asked for nothing, it says what there is. */
+static int run_command_list(void)
+{
+	printf("commands of the plugins that are installed:\n\n");
+	if (!plugin_commands_print())
+		printf("  none yet: perch plugins install SOURCE\n");
+	return printf("\nperch run COMMAND runs one; perch help run has the options.\n") < 0;
+}
+
 static int run_command_cli_run(struct cli *cli, int argc, char **argv)
 {
 	int at = 1;
 	int r = cli_read_globals(cli, argc, argv, &at);
 	if (r)
 		return r;
+	if (at >= argc && !cli->json)
+		return run_command_list();
 	if (at >= argc)
 		return cli_usage_error("see: perch help run", "run what? A plugin command is missing");
 	return cli_run_plugin(cli, argc - at, argv + at);

@@ -1,5 +1,5 @@
 /* Settings of a run. */
-#include "cli/run/run_session.h"
+#include "cli/run/run_settings.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/macros.h"
+#include "base/paths.h"
 #include "data/toml.h"
-#include "fledge/exec.h"
-#include "fledge/fledge_run.h"
 
 enum {
 	CONFIG_MAX = 1024 * 1024,
@@ -25,25 +25,20 @@ static const struct number_setting {
 	const char *key;
 	double lowest;
 	double highest;
-	double standard;
 	size_t offset;      /* in struct settings */
 	size_t text_offset; /* in struct cli */
 } numbers[] = {
 	{ "--prompt-timeout", "PERCH_PROMPT_TIMEOUT", "prompt_timeout", 0, 1e9,
-		FLEDGE_PROMPT_TIMEOUT_DEFAULT_NS / 1e9, offsetof(struct settings, prompt_timeout),
-		offsetof(struct cli, prompt_timeout) },
+		offsetof(struct settings, prompt_timeout), offsetof(struct cli, prompt_timeout) },
 	{ "--line-limit", "PERCH_LINE_LIMIT", "line_limit", 1024 * 1024, 200 * 1024 * 1024,
-		FLEDGE_LINE_LIMIT_DEFAULT, offsetof(struct settings, line_limit),
-		offsetof(struct cli, line_limit) },
+		offsetof(struct settings, line_limit), offsetof(struct cli, line_limit) },
 	{ "--waiting-limit", "PERCH_WAITING_LIMIT", "waiting_limit", 1024 * 1024,
-		(double)1024 * 1024 * 1024 * 1024, FLEDGE_WAITING_LIMIT_DEFAULT,
-		offsetof(struct settings, waiting_limit), offsetof(struct cli, waiting_limit) },
+		(double)1024 * 1024 * 1024 * 1024, offsetof(struct settings, waiting_limit),
+		offsetof(struct cli, waiting_limit) },
 	{ "--unread-timeout", "PERCH_UNREAD_TIMEOUT", "unread_timeout", 0.001, 1e9,
-		FLEDGE_UNREAD_TIMEOUT_DEFAULT_NS / 1e9, offsetof(struct settings, unread_timeout),
-		offsetof(struct cli, unread_timeout) },
+		offsetof(struct settings, unread_timeout), offsetof(struct cli, unread_timeout) },
 	{ "--exec-timeout-max", "PERCH_EXEC_TIMEOUT_MAX", "exec_timeout_max", 0.001, 1e9,
-		EXEC_TIMEOUT_MAX_DEFAULT, offsetof(struct settings, exec_timeout_max),
-		offsetof(struct cli, exec_timeout_max) },
+		offsetof(struct settings, exec_timeout_max), offsetof(struct cli, exec_timeout_max) },
 };
 
 static int run_settings_check_range(
@@ -92,7 +87,7 @@ static int run_settings_read_number(const struct number_setting *setting, const 
 	text = getenv(setting->variable);
 	if (text && text[0])
 		return run_settings_parse_number(setting, setting->variable, text, target, err);
-	*target = setting->standard;
+	*target = SETTINGS_STANDARD;
 	return table ? run_settings_configured_number(setting, table, target, err) : 0;
 }
 
@@ -105,8 +100,8 @@ static int run_settings_read_shell(const struct cli *cli, const struct toml_valu
 		r = toml_get_string(table, "shell", &shell, err);
 	if (r < 0)
 		return r;
-	settings->shell = arena_dup(arena, str_from(shell && shell[0] ? shell : "sh"));
-	return settings->shell ? 0 : err_no_memory(err);
+	settings->shell = shell && shell[0] ? arena_dup(arena, str_from(shell)) : NULL;
+	return !shell || !shell[0] || settings->shell ? 0 : err_no_memory(err);
 }
 
 /* The [perch] table of the config; NULL when there is none. */
@@ -124,16 +119,16 @@ static int run_settings_read_config(
 	return r < 0 ? r : 0;
 }
 
-int settings_read(const struct cli *cli, const char *config_directory, struct arena *arena,
-	struct settings *ret_settings, perch_err *err)
+int settings_read(
+	const struct cli *cli, struct arena *arena, struct settings *ret_settings, perch_err *err)
 {
+	_cleanup_free_ char *path = NULL;
 	_cleanup_(toml_freep) struct toml *toml = NULL;
 	const struct toml_value *table = NULL;
 	struct settings settings = { 0 };
-	_cleanup_free_ char *path = str_join(config_directory, "/config.toml", NULL);
-	if (!path)
-		return err_no_memory(err);
-	int r = run_settings_read_config(path, &toml, &table, err);
+	int r = paths_user(PATH_CONFIG, "fledge/config.toml", &path, err);
+	if (r == 0)
+		r = run_settings_read_config(path, &toml, &table, err);
 	for (size_t i = 0; r >= 0 && i < COUNT(numbers); i++)
 		r = run_settings_read_number(&numbers[i], cli, table, &settings, err);
 	if (r >= 0)
@@ -148,13 +143,6 @@ int settings_read(const struct cli *cli, const char *config_directory, struct ar
 }
 
 /* ---- answers ------------------------------------------------------------- */
-
-static struct fledge_answer run_settings_split_answer(struct str line)
-{
-	struct str value = line;
-	struct str message = str_cut(&value, '=');
-	return (struct fledge_answer){ .message = message, .value = value };
-}
 
 /* One MESSAGE=VALUE a line; blank lines and lines that begin with # are skipped. */
 static bool run_settings_next_line(struct str *rest, struct str *ret_line)
@@ -171,31 +159,34 @@ static bool run_settings_next_line(struct str *rest, struct str *ret_line)
 	return false;
 }
 
-int settings_answers(const struct cli *cli, struct arena *arena,
-	const struct fledge_answer **ret_answers, size_t *ret_count, perch_err *err)
+int settings_answers(
+	const struct cli *cli, struct arena *arena, const char *const **ret_answers, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf file = { 0 };
 	int r = cli->answers_file ? file_read(cli->answers_file, ANSWERS_MAX, &file, err) : 0;
 	if (r < 0)
 		return r;
-	const char *kept = arena_dup(arena, (struct str){ file.data, file.len });
-	struct str rest = { kept, kept ? file.len : 0 };
-	size_t most = cli->answers.count + 1;
+	struct str rest = { file.data, file.len };
+	size_t most = cli->answers.count + 2;
 	for (size_t i = 0; i < rest.len; i++)
 		most += rest.data[i] == '\n';
-	struct fledge_answer *answers = arena_alloc(arena, (most + 1) * sizeof(*answers));
-	if (!kept || !answers)
+	const char **answers = arena_alloc(arena, most * sizeof(*answers));
+	if (!answers)
 		return err_no_memory(err);
 	size_t count = 0;
 	for (; count < cli->answers.count; count++)
-		answers[count] = run_settings_split_answer(str_from(cli->answers.items[count]));
-	for (struct str line; run_settings_next_line(&rest, &line);) {
+		answers[count] = cli->answers.items[count];
+	for (struct str line; run_settings_next_line(&rest, &line); count++) {
 		if (!memchr(line.data, '=', line.len))
 			return err_set(err, -EINVAL, "%s: a line without '=': '%.*s'", cli->answers_file,
 				(int)(line.len < 100 ? line.len : 100), line.data);
-		answers[count++] = run_settings_split_answer(line);
+		if (memchr(line.data, '\0', line.len))
+			return err_set(err, -EINVAL, "%s: a line with a NUL in it", cli->answers_file);
+		answers[count] = arena_dup(arena, line);
+		if (!answers[count])
+			return err_no_memory(err);
 	}
+	answers[count] = NULL;
 	*ret_answers = answers;
-	*ret_count = count;
 	return 0;
 }

@@ -183,7 +183,7 @@ static int sandbox_check_run(struct cli *cli, int argc, char **argv)
 
 static const struct command sandbox_check = {
 	.name = "check",
-	.summary = "which layer enforces what here, and what none does",
+	.summary = "which layer enforces what here, and what is not enforced",
 	.help = "usage: perch sandbox check [--json]\n"
 			"\n"
 			"Shows, for plugins and for tools, which layer enforces each property, and what\n"

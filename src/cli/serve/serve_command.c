@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/duration.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "cli/cli.h"
@@ -18,6 +19,7 @@
 struct serve_words {
 	const char *config;
 	const char *drain;
+	const char *mcp_prefix;
 	struct option_list agents;
 	bool log_json;
 	bool is_check;
@@ -177,8 +179,11 @@ static int serve_command_agents(struct option_list *agents)
 
 static int serve_command_read(struct serve_words *words, struct serve_options *options)
 {
-	if (words->drain && !serve_settings_duration(words->drain, &options->drain_seconds))
+	if (words->drain && !duration_parse(words->drain, &options->drain_seconds))
 		return cli_usage_error(NULL, "--drain takes seconds, or 15m, not '%s'", words->drain);
+	if (words->mcp_prefix && strcmp(words->mcp_prefix, "none") != 0)
+		return cli_usage_error(NULL, "--mcp-prefix takes none, not '%s'", words->mcp_prefix);
+	options->mcp_without_prefix = words->mcp_prefix;
 	options->has_drain = words->drain;
 	options->is_check = words->is_check;
 	options->sockets = words->is_check ? 0 : serve_command_sockets();
@@ -205,6 +210,7 @@ static int serve_command_run(struct cli *cli, int argc, char **argv)
 		{ "drain", 0, OPTION_TEXT, &words.drain },
 		{ "durable", 0, OPTION_FLAG, &options.is_durable },
 		{ "no-store", 0, OPTION_FLAG, &options.no_store },
+		{ "mcp-prefix", 0, OPTION_TEXT, &words.mcp_prefix },
 		{ "anonymous", 0, OPTION_TEXT, &options.anonymous },
 		{ "check", 0, OPTION_FLAG, &words.is_check },
 		{ "log-json", 0, OPTION_FLAG, &words.log_json },
@@ -232,18 +238,19 @@ const struct command command_serve = {
 	.help = "usage: perch serve [OPTIONS]\n"
 			"\n"
 			"An HTTP server in front of agents, tools and plugins: an API of its own with\n"
-			"events, and OpenAI's for its clients. Jobs are written down before they are\n"
+			"events, OpenAI's, and MCP at /mcp. Jobs are written down before they are\n"
 			"accepted. Every request needs a token: perch token create NAME.\n"
 			"\n"
 			"  --listen ADDR:PORT  where (127.0.0.1:4747)\n"
 			"  --socket PATH       on a unix socket, too\n"
 			"  --config DIR        configuration in DIR/perch instead of ~/.config/perch\n"
 			"  --agent FILE        offer this agent, too; may be given again\n"
-			"  --drain SECS        how long running jobs may take behind SIGTERM (30)\n"
+			"  --drain SECS        how long running jobs may take after SIGTERM (30)\n"
 			"  --durable           a job is accepted when it is on disk\n"
 			"  --no-store          keep neither sessions nor transcripts\n"
 			"  --anonymous NAME    requests without a token, from this machine, are NAME's\n"
-			"  --check             say what is offered to whom, and end; with --json too\n"
+			"  --mcp-prefix none   names of tools at /mcp without that of their binding\n"
+			"  --check             print what each token is offered, and end; also --json\n"
 			"  --log-json          messages as JSON, one object a line\n"
 			"\n"
 			"What is offered is listed in [expose.http] of perch/config.toml: all tools, no\n"

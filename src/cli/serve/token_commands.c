@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/duration.h"
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "cli/cli.h"
@@ -52,7 +53,7 @@ static int token_read(const struct token_words *words, struct arena *arena, stru
 			NULL, "a token's name has letters, digits and - _ . @ alone, not '%s'", token->name);
 	if (words->role && strcmp(words->role, "user") != 0 && strcmp(words->role, "admin") != 0)
 		return cli_usage_error(NULL, "--role is user or admin, not '%s'", words->role);
-	if (words->expires && (!serve_settings_duration(words->expires, &seconds) || !seconds))
+	if (words->expires && (!duration_parse(words->expires, &seconds) || !seconds))
 		return cli_usage_error(
 			NULL, "--expires takes a time like 12h or 30d, not '%s'", words->expires);
 	token->is_admin = words->role && strcmp(words->role, "admin") == 0;
@@ -76,7 +77,7 @@ static int token_save(struct token *token)
 		cli_error(NULL, "%s", err.text);
 		return EXIT_HOST;
 	}
-	cli_tell(stderr, "token %s: it is shown this once\n", token->name);
+	cli_tell(stderr, "token %s: it is shown once\n", token->name);
 	return printf("%s\n", text) < 0 ? EXIT_HOST : 0;
 }
 
@@ -203,17 +204,17 @@ static int token_revoke(struct cli *cli, int argc, char **argv)
 
 static const struct command token_verb_create = {
 	.name = "create",
-	.summary = "make a token and print it, this once",
+	.summary = "make a token and print it, once",
 	.help = "usage: perch token create NAME [--allow LIST] [--role user|admin]\n"
 			"                          [--expires TIME]\n"
 			"\n"
 			"Makes a token for perch serve and prints it alone on stdout. Only its hash is\n"
-			"kept. Whoever has it sees the jobs and sessions of NAME.\n"
+			"kept. A client that has it sees the jobs and sessions of NAME.\n"
 			"\n"
 			"  --allow LIST    agent:NAME, tool:BINDING or tool:BINDING/TOOL, plugin:COMMAND,\n"
 			"                  with commas; * stands for anything. Without it: all that is\n"
 			"                  exposed\n"
-			"  --role ROLE     user (the default), or admin, who sees and approves all\n"
+			"  --role ROLE     user (the default), or admin: sees and approves all\n"
 			"  --expires TIME  30d, 12h, 15m\n"
 			"\n"
 			"example:\n"
@@ -226,6 +227,8 @@ static const struct command token_verb_list = {
 	.summary = "show the tokens, without their secrets",
 	.help = "usage: perch token list [--json]\n"
 			"\n"
+			"Lists the tokens: name, role, when they expire, what they are allowed.\n"
+			"\n"
 			"example:\n"
 			"  perch token list\n",
 	.run = token_list,
@@ -235,6 +238,8 @@ static const struct command token_verb_revoke = {
 	.name = "revoke",
 	.summary = "take a token back; its streams end within a second",
 	.help = "usage: perch token revoke NAME\n"
+			"\n"
+			"Takes a token back. Its streams and cookies end within a second.\n"
 			"\n"
 			"example:\n"
 			"  perch token revoke phone\n",
@@ -252,9 +257,11 @@ const struct command command_token = {
 	.name = "token",
 	.summary = "tokens for perch serve",
 	.group = GROUP_TOOLS,
-	.help = "usage: perch token VERB …\n"
+	.help = "usage: perch token WORD …\n"
 			"\n"
-			"Who may use perch serve. Kept as hashes in ~/.local/state/perch/tokens.json.\n",
+			"Each token is a user of perch serve. Hashes of them are kept in\n"
+			"~/.local/state/perch/tokens.json.\n"
+			"\n",
 	.example = "perch token create phone --allow agent:bot --expires 30d",
 	.subcommands = token_verbs,
 };

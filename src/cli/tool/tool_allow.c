@@ -120,7 +120,7 @@ const struct command tool_verb_allow = {
 			"On top of what [sandbox] of its binding says; kept in perch's grants.toml, shown\n"
 			"by `perch tool show`, taken back by `perch tool revoke` and `perch tool remove`.\n"
 			"A binding that allows more than when it was approved is refused until --binding.\n"
-			"One that is given as a file (NAME is its path then) has what it says alone.\n"
+			"One that is given as a file (NAME is its path then) gets what it says, no more.\n"
 			"\n"
 			"example:\n"
 			"  perch tool allow acme.echo --read /srv/data --env GH_TOKEN\n",

@@ -340,10 +340,8 @@ const struct command tool_verb_call = {
 			"  -y, --yes                for a tool whose binding asks before each call\n"
 			"  --json                   the whole result as one object, however it went\n"
 			"  --trace FILE             record every line\n"
-			"\n"
-			"perch help tool lists the exit codes.\n"
-			"\n"
-			"example:\n"
-			"  perch tool call acme.echo acme.say --input @question.json --timeout 2.5\n",
+			"\n",
+	.print_more = tool_commands_print_codes,
+	.example = "perch tool call acme.echo acme.say --input @question.json --timeout 2.5",
 	.run = tool_call_run_call,
 };

@@ -128,7 +128,7 @@ const struct command tool_verb_check = {
 			"\n"
 			"Starts the plugin and shakes hands: prints what it exposes, which capabilities\n"
 			"it declares, and whether the binding allows them. Ends as a call would: 0, or\n"
-			"the code of what is wrong (perch help tool).\n"
+			"the code of what is wrong (perch help tool call).\n"
 			"\n"
 			"example:\n"
 			"  perch tool check acme.echo\n",

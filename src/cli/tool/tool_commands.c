@@ -40,6 +40,7 @@ static const struct command *const verbs[] = {
 	&tool_verb_check,
 	&tool_verb_call,
 	&tool_verb_serve,
+	&tool_verb_log,
 	&tool_verb_remove,
 	&tool_verb_allow,
 	&tool_verb_revoke,
@@ -49,7 +50,7 @@ static const struct command *const verbs[] = {
 enum { HELP_COLUMNS = 80 };
 
 /* The exit codes, as many as fit on each line. */
-static void tool_commands_print_codes(void)
+void tool_commands_print_codes(void)
 {
 	int column = printf("A call ends with");
 	for (size_t i = 0; i < TOOL_CODES; i++) {
@@ -73,7 +74,6 @@ const struct command command_tool = {
 			"A binding says what a plugin is allowed; the plugin has no say in it. Bindings\n"
 			"lie in $XDG_CONFIG_HOME/perch/tools.\n"
 			"\n",
-	.print_more = tool_commands_print_codes,
 	.example = "perch tool call acme.echo acme.say --input '{\"text\":\"hi\"}'",
 	.subcommands = verbs,
 };

@@ -21,6 +21,7 @@ extern const struct command tool_verb_allow;
 extern const struct command tool_verb_call;
 extern const struct command tool_verb_check;
 extern const struct command tool_verb_list;
+extern const struct command tool_verb_log;
 extern const struct command tool_verb_remove;
 extern const struct command tool_verb_revoke;
 extern const struct command tool_verb_serve;
@@ -57,10 +58,6 @@ struct tool_session {
 	struct tool_call *running; /* what a signal cancels */
 };
 
-/* Makes the host. Whether it fails or not, tool_session_close must follow. */
-int tool_session_open(struct tool_session *session, struct cli *cli, perch_err *err);
-void tool_session_close(struct tool_session *session);
-
 /* Runs `body` in a session and returns its exit code; a negative error is told, and
  * is the host's. */
 typedef int tool_body_fn(struct tool_session *session, void *data, perch_err *err);
@@ -88,14 +85,14 @@ DEFINE_POINTER_CLEANUP(tool_service_free, perch_service, perch_service_free)
 int tool_session_trace(
 	struct tool_session *session, const char *command, const char *const *args, perch_err *err);
 
-/* Before the host waits. */
-void tool_session_flush(struct tool_session *session);
-
 void tool_warn(const struct tool_session *session, const char *format, ...) PERCH_PRINTF(2, 3);
 
 /* Asks on the terminal; the default is no. Returns 1 or 0; -ENOTTY when no user can be asked,
  * -ECANCELED at Ctrl+C and the signals that end a call. */
 int tool_ask(const struct cli *cli, const char *question, perch_err *err);
+
+/* For a help: the exit codes, as a paragraph. */
+void tool_commands_print_codes(void);
 
 int tool_exit_code(perch_tool_code code);
 

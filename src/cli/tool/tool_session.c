@@ -51,13 +51,13 @@ int tool_ask(const struct cli *cli, const char *question, perch_err *err)
 
 /* ---- the session --------------------------------------------------------- */
 
-int tool_session_open(struct tool_session *session, struct cli *cli, perch_err *err)
+static int tool_session_open(struct tool_session *session, struct cli *cli, perch_err *err)
 {
 	*session = (struct tool_session){ .cli = cli };
 	return cli_make_host(tool_session_host_log, session, &session->host, err);
 }
 
-void tool_session_close(struct tool_session *session)
+static void tool_session_close(struct tool_session *session)
 {
 	perch_err err = { 0 };
 	if (trace_close(session->trace, &err) < 0)
@@ -96,7 +96,8 @@ int tool_session_trace(
 	return r;
 }
 
-void tool_session_flush(struct tool_session *session)
+/* Before the host waits. */
+static void tool_session_flush(struct tool_session *session)
 {
 	perch_err err = { 0 };
 	if (trace_flush(session->trace, &err) < 0)

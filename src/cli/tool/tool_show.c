@@ -282,8 +282,8 @@ const struct command tool_verb_show = {
 	.help = "usage: perch tool show NAME [--json]\n"
 			"       perch tool show --binding FILE [--json]\n"
 			"\n"
-			"Shows a binding: the command, what the plugin may, how it is confined and how\n"
-			"that was widened, and the tools it had when it was added.\n"
+			"Shows a binding: the command, the capabilities and the sandbox of the plugin,\n"
+			"what was allowed beyond it, and the tools it had when it was added.\n"
 			"\n"
 			"example:\n"
 			"  perch tool show acme.echo\n",

@@ -6,12 +6,13 @@
 
 #include "base/err.h"
 
-void granted_for_now(const struct cli *cli, struct policy_widening *widening)
+static void granted_for_now(const struct cli *cli, struct policy_widening *widening)
 {
-	if (!cli->sandbox)
+	perch_sandbox_choice choice = cli_sandbox_choice(cli);
+	if (choice == PERCH_SANDBOX_AS_GRANTED)
 		return;
-	widening->is_off = strcmp(cli->sandbox, "off") == 0;
-	widening->is_on = !widening->is_off;
+	widening->is_off = choice == PERCH_SANDBOX_OFF;
+	widening->is_on = choice == PERCH_SANDBOX_ON;
 }
 
 /* Of the tree that this program is of. */

@@ -5,9 +5,6 @@
 #include "agent/profile.h"
 #include "cli/cli.h"
 
-/* Applies --sandbox, if it was given. */
-void granted_for_now(const struct cli *cli, struct policy_widening *widening);
-
 /* Applies what was granted to an agent, by the path of its profile, and then --sandbox. Fails as
  * agent_profile_grant does. */
 int granted_agent(

@@ -19,7 +19,7 @@
 
 /* ---- whose it is ------------------------------------------------------------- */
 
-/* As git has it: whoever became root by sudo is also who he was. */
+/* As git has it: a user who became root by sudo also counts as the user they were. */
 static bool work_tree_is_ours(const char *path)
 {
 	struct stat info;
@@ -79,7 +79,7 @@ static int work_tree_is_named(const struct repository *repository, const char *r
 	return 0;
 }
 
-/* A directory `.git` that shares nothing needs nobody's word. */
+/* A directory `.git` that shares nothing needs no confirmation by git. */
 static int work_tree_is_known(const struct repository *repository, const char *root)
 {
 	if (strcmp(repository->own, repository->common) != 0)

@@ -111,12 +111,11 @@ static void policy_add_hidden(struct path_list *hide, const struct policy_plugin
 	path_list_add(hide, plugin->own_cache);
 }
 
-/* Directories for temporary files are no project, even with a repository in them. */
-static const char *const shared_directories[] = { "/tmp", "/var/tmp", "/dev/shm", NULL };
+const char *const policy_shared[] = { "/tmp", "/var/tmp", "/dev/shm", NULL };
 
 bool policy_is_shared(const char *path)
 {
-	return policy_is_inside_any(path, shared_directories);
+	return policy_is_inside_any(path, policy_shared);
 }
 
 const char *policy_find_hidden_program(
@@ -172,7 +171,7 @@ static void policy_add_work_tree(
 	for (const char *const *place = places; *place; place++) {
 		struct places_relation relation = policy_relate(plugin, hidden, *place);
 		bool is_allowed =
-			!relation.holds && !relation.is_inside && !list_has(shared_directories, *place);
+			!relation.holds && !relation.is_inside && !list_has(policy_shared, *place);
 		if (!is_allowed && place == places)
 			return;
 		if (is_allowed && !policy_is_inside_any(*place, lists->write.items)) {
@@ -199,7 +198,7 @@ static const char *policy_hidden_by(struct path_list *scratch, const struct poli
 	return NULL;
 }
 
-/* Whoever works in a directory that is hidden sees nothing of it, and is to know why. */
+/* A user who works in a hidden directory sees nothing of it in the sandbox: they are told why. */
 static const char *policy_note_hidden(struct lists *lists, const struct policy_plugin *plugin)
 {
 	const char *variable = policy_hidden_by(&lists->hide, plugin);

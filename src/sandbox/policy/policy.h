@@ -104,8 +104,11 @@ struct policy_tool {
 	const char *directory; /* its own: readable */
 };
 
-/* Whether the path (without links) lies in a directory for everybody's temporary files: a private
- * tmp takes its place. */
+/* The directories for everybody's temporary files, which a private tmp takes the place of; NULL
+ * behind the last. They are no project, even with a repository in them. */
+extern const char *const policy_shared[];
+
+/* Whether the path (without links) lies in one of them. */
 bool policy_is_shared(const char *path);
 
 /* The program behind a path, links followed, where a private tmp would hide it; NULL = it is seen

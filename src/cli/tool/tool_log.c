@@ -1,0 +1,276 @@
+/* perch tool log: what was called, by whom, and how it ended; from the audit log. */
+#include <errno.h>
+#include <fnmatch.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/duration.h"
+#include "base/err.h"
+#include "cli/tool/tool_commands.h"
+#include "cli/ui/page.h"
+#include "data/json.h"
+#include "tool/audit_reader.h"
+
+enum { LOG_NAME_COLUMNS = 30, LOG_TIME_SIZE = 32 };
+
+struct tool_log {
+	struct cli *cli;
+	const char *pattern; /* BINDING or BINDING/TOOL, with *; NULL = all */
+	const char *verdict;
+	const char *since;
+	const char *lines;
+	bool follows;
+	char from[LOG_TIME_SIZE]; /* the first time that is wanted, as the log writes it */
+	uint64_t last;            /* only so many, from the end; 0 = all */
+	struct option_list kept;  /* while only the last ones are wanted */
+	perch_json *json;
+	struct audit_reader reader;
+};
+
+/* ---- which ----------------------------------------------------------------------- */
+
+static struct str tool_log_member(const perch_json_value *record, const char *name)
+{
+	const perch_json_value *value = perch_json_get(record, name);
+	return perch_json_type_of(value) == PERCH_JSON_STRING ? json_str(value) : STR("");
+}
+
+/* What was called: a tool, or the command or agent that a frontend has started. */
+static void tool_log_name(const perch_json_value *record, struct buf *name)
+{
+	struct str binding = tool_log_member(record, "binding");
+	struct str tool = tool_log_member(record, "tool");
+	struct str other = tool_log_member(record, "name");
+	buf_printf(name, "%.*s%s%.*s%.*s", (int)binding.len, binding.data, tool.len ? "/" : "",
+		(int)tool.len, tool.data, (int)other.len, other.data);
+	buf_terminate(name);
+}
+
+static bool tool_log_matches(const char *pattern, const char *name)
+{
+	if (!pattern || fnmatch(pattern, name, 0) == 0)
+		return true;
+	size_t len = strlen(pattern);
+	return strncmp(name, pattern, len) == 0 && name[len] == '/';
+}
+
+static struct str tool_log_verdict(const perch_json_value *record)
+{
+	struct str verdict = tool_log_member(record, "verdict");
+	return verdict.len ? verdict : tool_log_member(record, "kind");
+}
+
+static bool tool_log_wants(
+	const struct tool_log *log, const perch_json_value *record, const char *name)
+{
+	struct str time = tool_log_member(record, "time");
+	struct str verdict = tool_log_verdict(record);
+	if (log->from[0] && strncmp(time.data, log->from, strlen(log->from)) < 0)
+		return false;
+	if (log->verdict && !str_is(verdict, log->verdict))
+		return false;
+	return tool_log_matches(log->pattern, name);
+}
+
+/* ---- how it is shown ---------------------------------------------------------------- */
+
+static void tool_log_add_cell(struct page *page, struct str text, size_t columns)
+{
+	size_t width = page_cut(page, text, page->look.columns ? columns : 0);
+	while (width++ <= columns)
+		buf_append_char(&page->out, ' ');
+}
+
+/* "2026-11-18 08:30:03": UTC, as the log has it. */
+static void tool_log_add_time(struct page *page, struct str time)
+{
+	struct str day = { time.data, time.len < 10 ? time.len : 10 };
+	struct str hour = time.len > 19 ? (struct str){ time.data + 11, 8 } : STR("");
+	tool_log_add_cell(page, day, 10);
+	tool_log_add_cell(page, hour, 8);
+}
+
+static void tool_log_print(
+	const struct tool_log *log, const perch_json_value *record, const char *name)
+{
+	struct page page;
+	struct str verdict = tool_log_verdict(record);
+	struct str caller = tool_log_member(record, "caller");
+	const perch_json_value *duration = perch_json_get(record, "duration_ms");
+	int64_t ms = 0;
+	page_begin(&page, log->cli);
+	tool_log_add_time(&page, tool_log_member(record, "time"));
+	tool_log_add_cell(&page, str_from(name), LOG_NAME_COLUMNS);
+	bool is_well = str_is(verdict, "ok");
+	buf_append_text(&page.out, style_begin(&page.look, is_well ? STYLE_PLAIN : STYLE_WARN));
+	tool_log_add_cell(&page, verdict, 16);
+	buf_append_text(&page.out, style_end(&page.look, is_well ? STYLE_PLAIN : STYLE_WARN));
+	if (duration && perch_json_int64(duration, &ms) == 0)
+		buf_printf(&page.out, "%6lld ms", (long long)ms);
+	if (caller.len) {
+		buf_append_text(&page.out, "  ");
+		page_cut(&page, caller, 0);
+	}
+	buf_append_char(&page.out, '\n');
+	page_end(&page);
+}
+
+static void tool_log_show(struct tool_log *log, struct str line)
+{
+	const perch_json_value *record = NULL;
+	_cleanup_(buf_free) struct buf name = { 0 };
+	perch_json_clear(log->json);
+	if (log->cli->json) {
+		cli_pass_json(stdout, line);
+		putchar('\n');
+		return;
+	}
+	perch_json_parse(log->json, line.data, line.len, &record, NULL);
+	tool_log_name(record, &name);
+	tool_log_print(log, record, name.failed ? "" : name.data);
+}
+
+/* ---- the lines ------------------------------------------------------------------------ */
+
+/* Of the last N, the oldest goes when a new one comes. */
+static void tool_log_keep(struct tool_log *log, struct str line)
+{
+	struct option_list *kept = &log->kept;
+	char *copy = strndup(line.data, line.len);
+	if (kept->count == log->last) {
+		free((char *)kept->items[0]);
+		memmove(kept->items, kept->items + 1, --kept->count * sizeof(*kept->items));
+	}
+	if (!copy || options_add(kept, copy))
+		free(copy);
+}
+
+/* A line that is no record was written by another program: passed over. */
+static bool tool_log_take(void *data, const perch_line *line)
+{
+	struct tool_log *log = data;
+	struct str text = { line->data, line->len };
+	const perch_json_value *record = NULL;
+	_cleanup_(buf_free) struct buf name = { 0 };
+	perch_json_clear(log->json);
+	if ((line->flags & PERCH_LINE_TOO_LONG) ||
+		perch_json_parse(log->json, text.data, text.len, &record, NULL) < 0)
+		return true;
+	tool_log_name(record, &name);
+	if (name.failed || !tool_log_wants(log, record, name.data))
+		return true;
+	if (log->last)
+		tool_log_keep(log, text);
+	else
+		tool_log_show(log, text);
+	return true;
+}
+
+static void tool_log_show_kept(struct tool_log *log)
+{
+	for (size_t i = 0; i < log->kept.count; i++) {
+		tool_log_show(log, str_from(log->kept.items[i]));
+		free((char *)log->kept.items[i]);
+	}
+	log->kept.count = 0;
+	log->last = 0; /* what comes now is shown as it comes */
+}
+
+static int tool_log_run(struct tool_log *log, perch_err *err)
+{
+	int r = audit_reader_open(&log->reader, tool_log_take, log, err);
+	if (r == 0)
+		r = audit_reader_read(&log->reader, err);
+	tool_log_show_kept(log);
+	while (r == 0 && log->follows && fflush(stdout) == 0 && !ferror(stdout)) {
+		if (audit_reader_wait(&log->reader) == 0)
+			r = audit_reader_read(&log->reader, err);
+	}
+	audit_reader_close(&log->reader);
+	return r;
+}
+
+/* ---- the command ----------------------------------------------------------------------- */
+
+/* A span until now ("2h"), or a day with or without a time, as far as it is written. */
+static int tool_log_read_since(struct tool_log *log)
+{
+	int64_t seconds;
+	struct tm parts;
+	if (!log->since)
+		return 0;
+	if (duration_parse(log->since, &seconds)) {
+		time_t from = time(NULL) - (time_t)seconds;
+		gmtime_r(&from, &parts);
+		strftime(log->from, sizeof(log->from), "%Y-%m-%dT%H:%M:%S", &parts);
+		return 0;
+	}
+	memset(&parts, 0, sizeof(parts));
+	const char *end = strptime(log->since, "%Y-%m-%d", &parts);
+	if (end && (*end == 'T' || *end == ' '))
+		end = strptime(end + 1, "%H:%M", &parts);
+	if (!end || *end)
+		return cli_usage_error("write 15m, 2h, 7d, 2026-01-31 or 2026-01-31T12:00 (UTC)",
+			"--since: '%s' is no time", log->since);
+	strftime(log->from, sizeof(log->from), "%Y-%m-%dT%H:%M", &parts);
+	return 0;
+}
+
+static int tool_log_read_words(struct tool_log *log, int argc, char **argv)
+{
+	const char *words[1] = { NULL };
+	const struct option_spec options[] = {
+		{ "verdict", 0, OPTION_TEXT, &log->verdict },
+		{ "since", 0, OPTION_TEXT, &log->since },
+		{ "lines", 'n', OPTION_TEXT, &log->lines },
+		{ "follow", 'f', OPTION_FLAG, &log->follows },
+		TOOL_GLOBALS(log->cli),
+	};
+	int r = tool_words(options, argc, argv, "perch tool log [NAME] [OPTIONS]", 0, 1, words);
+	if (r)
+		return r;
+	log->pattern = words[0];
+	if (log->lines && (!options_amount(log->lines, false, &log->last) || !log->last))
+		return cli_usage_error(NULL, "--lines takes a number from 1, not '%s'", log->lines);
+	return tool_log_read_since(log);
+}
+
+static int cli_tool_log(struct cli *cli, int argc, char **argv)
+{
+	struct tool_log log = { .cli = cli };
+	perch_err err = { 0 };
+	int r = tool_log_read_words(&log, argc, argv);
+	if (r)
+		return r;
+	r = perch_json_new(NULL, &log.json);
+	r = r < 0 ? err_no_memory(&err) : tool_log_run(&log, &err);
+	perch_json_free(log.json);
+	free(log.kept.items);
+	if (r < 0)
+		cli_error(NULL, "%s", err.text);
+	return r < 0 ? EXIT_HOST : EXIT_SUCCESS;
+}
+
+const struct command tool_verb_log = {
+	.name = "log",
+	.words = WORDS_TOOLS,
+	.summary = "what was called, by which caller, and how it ended",
+	.help = "usage: perch tool log [NAME] [OPTIONS]\n"
+			"\n"
+			"Shows the audit log: each call of a tool, and the runs and turns that came by a\n"
+			"frontend such as perch serve, the oldest first, times in UTC. NAME is a binding\n"
+			"or BINDING/TOOL; * stands for anything.\n"
+			"\n"
+			"  --verdict V     only those that ended so: ok, timeout, crashed …\n"
+			"  --since TIME    15m, 2h, 7d, or a day: 2026-01-31, 2026-01-31T12:00\n"
+			"  -n, --lines N   only the last N of them\n"
+			"  -f, --follow    go on, and show each as it comes\n"
+			"  --json          the records, one on each line\n"
+			"\n"
+			"example:\n"
+			"  perch tool log acme --since 1d --json | jq -r .verdict | sort | uniq -c\n",
+	.run = cli_tool_log,
+};

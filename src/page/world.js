@@ -1,0 +1,14 @@
+// What all views know: who is signed in, and what may be used.
+
+import { api } from "./api.js";
+
+export const world = { user: null, catalog: { agents: [], tools: [], commands: [] } };
+
+/** False: nobody is signed in. */
+export async function readWorld() {
+  world.user = await api.who();
+  if (world.user) world.catalog = await api.catalog();
+  return Boolean(world.user);
+}
+
+export const isAdmin = () => world.user?.role === "admin";

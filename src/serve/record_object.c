@@ -1,0 +1,73 @@
+/* Jobs as objects of the API. */
+#include <string.h>
+
+#include "data/json.h"
+#include "serve/record.h"
+#include "serve/serve_parts.h"
+
+static void record_write_time(perch_json_writer *out, const char *name, int64_t ms)
+{
+	if (!ms)
+		return;
+	perch_json_write_name(out, name);
+	perch_json_write_double(out, (double)ms / 1000);
+}
+
+static size_t record_position(const struct record *record)
+{
+	size_t position = 1;
+	const struct list *all = &record->serve->records.all;
+	for (const struct record *item = list_first(all); item != record; item = list_next(item))
+		position += item->state == QUEUE_WAITING;
+	return position;
+}
+
+/* The members that every list of jobs has. */
+static void record_write_members(const struct record *record, perch_json_writer *out)
+{
+	json_write_text(out, "id", str_from(record->id));
+	json_write_text(out, "kind", str_from(metrics_kinds[record->kind]));
+	json_write_text(out, "name", record->name);
+	json_write_text(out, "user", record->owner);
+	json_write_text(out, "state", str_from(queue_state_name(record->state)));
+	if (record->session.data)
+		json_write_text(out, "session", record->session);
+	if (record->state == QUEUE_WAITING) {
+		perch_json_write_name(out, "position");
+		perch_json_write_uint64(out, record_position(record));
+	}
+	record_write_time(out, "created", record->created_ms);
+	record_write_time(out, "started", record->started_ms);
+	record_write_time(out, "ended", record->ended_ms);
+	perch_json_write_name(out, "questions");
+	perch_json_begin_array(out);
+	for (struct record_ask *ask = list_first(&record->asks); ask; ask = list_next(ask))
+		perch_json_write_raw(out, ask->text, ask->len);
+	perch_json_end_array(out);
+	if (record->result.len) {
+		perch_json_write_name(out, "result");
+		perch_json_write_raw(out, record->result.data, record->result.len);
+	}
+	if (record->warnings) {
+		perch_json_write_name(out, "warnings");
+		perch_json_write_raw(out, record->warnings, strlen(record->warnings));
+	}
+}
+
+void record_write(const struct record *record, perch_json_writer *out)
+{
+	perch_json_begin_object(out);
+	record_write_members(record, out);
+	perch_json_end_object(out);
+}
+
+void record_write_whole(const struct record *record, perch_json_writer *out)
+{
+	perch_json_begin_object(out);
+	record_write_members(record, out);
+	if (record->request.len) {
+		perch_json_write_name(out, "request");
+		perch_json_write_raw(out, record->request.data, record->request.len);
+	}
+	perch_json_end_object(out);
+}

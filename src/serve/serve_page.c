@@ -1,0 +1,78 @@
+/* The page's files. They are packed when perch is built, and sent so: who asks for them is a
+ * browser, and without a word on codings any may be sent (RFC 9110, 12.5.3). */
+#include "serve/serve_page.h"
+
+#include <string.h>
+
+#include "base/macros.h"
+#include "serve/serve_exchange.h"
+#include "wire/http_request.h"
+
+/* Nothing runs but our own files, nothing is shown from elsewhere, and no site frames it. */
+#define PAGE_POLICY                                                                    \
+	"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "    \
+	"worker-src 'self'; img-src 'self' data: blob:; frame-ancestors 'none'; base-uri " \
+	"'none'; form-action 'none'"
+
+static bool page_may_be_packed(const struct exchange *exchange)
+{
+	struct str any;
+	return !http_request_get(exchange->request, "Accept-Encoding", &any) ||
+		http_request_has(exchange->request, "Accept-Encoding", "gzip");
+}
+
+/* Whether the browser has it already. */
+static bool page_is_known(const struct exchange *exchange, const struct page_file *file)
+{
+	struct str tags = exchange_field(exchange, "If-None-Match");
+	while (tags.len) {
+		struct str tag = str_trim(str_cut(&tags, ','));
+		if (str_has_prefix(tag, STR("W/")))
+			tag = (struct str){ tag.data + 2, tag.len - 2 };
+		if (str_is(tag, file->tag) || str_is(tag, "*"))
+			return true;
+	}
+	return false;
+}
+
+static void page_send(struct exchange *exchange, const struct page_file *file)
+{
+	const struct http_field fields[] = {
+		{ STR("ETag"), str_from(file->tag) },
+		{ STR("Vary"), STR("Accept-Encoding") },
+		{ STR("Content-Security-Policy"), STR(PAGE_POLICY) },
+		{ STR("Referrer-Policy"), STR("no-referrer") },
+		{ STR("Content-Encoding"), STR("gzip") },
+	};
+	exchange->is_kept = true;
+	if (page_is_known(exchange, file))
+		exchange_answer(
+			exchange, 304, file->type, (struct str){ "", 0 }, fields, COUNT(fields) - 1);
+	else if (page_may_be_packed(exchange))
+		exchange_answer(exchange, 200, file->type,
+			(struct str){ (const char *)file->data, file->size }, fields, COUNT(fields));
+	else
+		exchange_error(exchange, 406, "coding", "send Accept-Encoding: gzip",
+			"the page's files are packed by gzip");
+}
+
+static void page_find(struct exchange *exchange, const char *name)
+{
+	for (const struct page_file *file = page_files; file->name; file++) {
+		if (strcmp(file->name, name) == 0) {
+			page_send(exchange, file);
+			return;
+		}
+	}
+	exchange_error(exchange, 404, "not_found", NULL, "the page has no such file");
+}
+
+void page_index(struct exchange *exchange)
+{
+	page_find(exchange, "index.html");
+}
+
+void page_get(struct exchange *exchange)
+{
+	page_find(exchange, exchange->parameters[0]);
+}

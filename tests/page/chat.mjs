@@ -1,0 +1,278 @@
+// Scenes of the page: signing in and talking with agents.
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { AWAY, agent, assert, Browser, expose, play, Server, source, token, UNSIGNED, work, write } from "./browser.mjs";
+
+const partial = (text) => `AGENT_PARTIAL:${JSON.stringify(text)}`;
+
+/** A shell agent that prints these partials. */
+const saying = (...texts) => `#!/bin/sh\ncat <<'END'\n${texts.map(partial).join("\n")}\nEND\n`;
+
+async function stage(scene, ...words) {
+  const server = new Server(0, ...words);
+  const browser = new Browser();
+  try {
+    await server.start();
+    await browser.open();
+    await scene(server, browser);
+    browser.check();
+  } catch (error) {
+    console.error(server.log);
+    throw error;
+  } finally {
+    await browser.close();
+    await server.stop("SIGKILL");
+  }
+}
+
+async function say(page, text) {
+  await page.getByLabel("Message", { exact: true }).fill(text);
+  await page.keyboard.press("Enter");
+}
+
+const replies = (page) => page.locator(".row.reply");
+const ended = (page, count = 1) => page.locator(".row.reply[aria-busy=false]").nth(count - 1).waitFor();
+
+/** An agent that waits for a file before it goes on. */
+const slow = `#!/bin/sh\necho '${partial("begun")}'\nwhile [ ! -e "${work}/go" ]; do sleep 0.05; done\necho '${partial(" and done")}'\n`;
+
+const scenes = {
+  async door() {
+    expose();
+    agent("echo", saying("hello"));
+    const secret = token("laptop");
+    await stage(async (server, browser) => {
+      browser.expected.push(UNSIGNED);
+      const page = await browser.page();
+      await page.goto(server.url);
+      await page.getByLabel("Token").fill("wrong");
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByText("That token is not valid").waitFor();
+      assert(browser.complaints.length === 1, "the wrong token alone is complained about");
+      await page.getByLabel("Token").fill(secret);
+      await page.keyboard.press("Enter");
+      await page.getByRole("navigation", { name: "Views" }).waitFor();
+      const cookies = await browser.context.cookies();
+      assert(cookies.length === 1 && cookies[0].httpOnly && cookies[0].sameSite === "Strict" && !secret.includes(cookies[0].value), "the cookie");
+      assert(!(await page.evaluate(() => JSON.stringify({ ...localStorage }))).includes(secret), "the token is kept nowhere");
+      await page.goto(`${server.url}/#access`);
+      await page.getByRole("button", { name: "Sign out" }).click();
+      await page.getByLabel("Token").waitFor();
+      await page.reload();
+      await page.getByLabel("Token").waitFor();
+    });
+  },
+
+  async talk() {
+    expose();
+    agent("writer", saying("# Head\n\nA **bold** word and `code`.\n\n", "| a | b |\n|---|--:|\n| 1 | 2 |\n\n", "```js\nconst x = 1; // one\n```\n\n", "مرحبا بالعالم\n\n- one\n- two\n"));
+    agent("fail", `#!/bin/sh\necho '${partial("I try.")}'\necho 'the disk is made of cheese' >&2\nexit 3\n`);
+    const secret = token("laptop");
+    await stage(async (server, browser) => {
+      const page = await browser.enter(server, secret);
+      await page.getByRole("radio", { name: "writer" }).check();
+      await say(page, "write me something");
+      await ended(page);
+      const reply = replies(page).first();
+      await reply.locator("h3", { hasText: "Head" }).waitFor();
+      await reply.locator("td", { hasText: "2" }).waitFor();
+      assert(await reply.locator(".lex-comment").innerText() === "// one", "code is coloured");
+      assert(await reply.locator("p", { hasText: "مرحبا" }).evaluate((node) => getComputedStyle(node).direction) === "rtl", "right to left");
+      await reply.getByRole("button", { name: "Copy the code" }).click();
+      await page.getByText("Copied").waitFor();
+      await page.locator(".session", { hasText: "write me something" }).waitFor();
+      await reply.getByRole("button", { name: "Ask again" }).click();
+      await ended(page, 2);
+      await page.locator(".row.user").last().hover();
+      await page.getByRole("button", { name: "Edit and send again" }).last().click();
+      assert(await page.getByLabel("Message", { exact: true }).inputValue() === "write me something", "the text is there to be changed");
+      await say(page, "write me something else");
+      await page.locator(".row.user", { hasText: "something else" }).waitFor();
+      await page.reload();
+      await page.locator(".row.user", { hasText: "something else" }).waitFor();
+      await page.locator(".list").evaluate((list) => { list.scrollTop = 0; });
+      await page.waitForFunction(() => document.querySelector(".row.user .said")?.textContent === "write me something");
+      await page.getByRole("link", { name: "New conversation" }).click();
+      await page.getByRole("radio", { name: "fail" }).check();
+      await say(page, "try it");
+      await page.getByText("the agent failed with exit status 3").waitFor();
+      await page.getByText("What it wrote to stderr").click();
+      await page.getByText("the disk is made of cheese").waitFor();
+      await page.reload();
+      await page.getByText("the agent failed with exit status 3").waitFor();
+    });
+  },
+
+  async sessions() {
+    expose();
+    agent("echo", saying("a reply about herrings"));
+    const secret = token("laptop");
+    await stage(async (server, browser) => {
+      const page = await browser.enter(server, secret);
+      for (const text of ["the first matter", "the second matter"]) {
+        await page.getByRole("link", { name: "New conversation" }).click();
+        await page.locator(".welcome").waitFor();
+        await say(page, text);
+        await ended(page);
+        await page.locator(".session", { hasText: text }).getByTitle("Rename").waitFor({ state: "attached" });
+      }
+      const rows = page.locator(".session");
+      await page.getByLabel("Search conversations").fill("first");
+      await page.waitForFunction(() => document.querySelectorAll(".session").length === 1);
+      await page.getByLabel("Search conversations").fill("herrings");
+      await page.waitForFunction(() => document.querySelectorAll(".session").length === 2);
+      await page.getByLabel("Search conversations").fill("");
+      await rows.filter({ hasText: "the first matter" }).hover();
+      await page.getByRole("button", { name: "Rename the first matter" }).click();
+      await page.getByLabel("Name", { exact: true }).fill("Fish");
+      await page.getByRole("button", { name: "Rename", exact: true }).click();
+      await rows.filter({ hasText: "Fish" }).waitFor();
+      await page.reload();
+      await rows.filter({ hasText: "Fish" }).waitFor();
+      await rows.filter({ hasText: "Fish" }).getByRole("link").click();
+      await page.getByRole("heading", { name: "Fish" }).waitFor();
+      await rows.filter({ hasText: "Fish" }).hover();
+      await page.getByRole("button", { name: "Delete Fish" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+      await rows.filter({ hasText: "Fish" }).waitFor({ state: "detached" });
+      await page.getByRole("heading", { name: "New conversation" }).waitFor();
+      assert(await rows.count() === 1, "the other one is left");
+    });
+  },
+
+  async stop() {
+    expose();
+    agent("slow", slow);
+    const secret = token("laptop");
+    await stage(async (server, browser) => {
+      const page = await browser.enter(server, secret);
+      await say(page, "go");
+      await page.getByText("begun").waitFor();
+      await say(page, "and again");
+      await page.getByText("It is next").waitFor();
+      await page.getByRole("button", { name: "Stop" }).click();
+      await ended(page, 2);
+      assert(await page.locator(".mild").count() === 2, "both were stopped");
+      await page.getByRole("button", { name: "Stop" }).waitFor({ state: "hidden" });
+    });
+  },
+
+  async tabs() {
+    expose();
+    agent("slow", slow);
+    const secret = token("laptop");
+    await stage(async (server, browser) => {
+      const one = await browser.enter(server, secret);
+      let streams = 0;
+      browser.context.on("request", (request) => { streams += request.url().endsWith("/api/events") ? 1 : 0; });
+      await say(one, "for both");
+      await one.getByText("begun").waitFor();
+      const two = await browser.page();
+      await two.goto(await one.url());
+      await two.getByText("begun").waitFor();
+      await two.locator(".said", { hasText: "for both" }).waitFor();
+      writeFileSync(join(work, "go"), "");
+      await Promise.all([one, two].map((page) => page.locator(".prose").getByText("begun and done").waitFor()));
+      await say(two, "from the other");
+      await Promise.all([one, two].map((page) => ended(page, 2)));
+      assert(await one.locator(".row.user").count() === 2 && await two.locator(".row.user").count() === 2, "each is there once");
+      const metrics = await (await fetch(`${server.url}/metrics`, { headers: { Authorization: `Bearer ${secret}` } })).text();
+      assert(/^perch_streams 1$/m.test(metrics), `one stream for both: ${/perch_streams \d+/.exec(metrics)} ${streams}`);
+    });
+  },
+
+  async restart() {
+    expose();
+    agent("slow", slow);
+    agent("steady", slow, "retry: 3\n");
+    const secret = token("laptop");
+    await stage(async (server, browser) => {
+      browser.expected.push(AWAY);
+      const page = await browser.enter(server, secret);
+      await page.getByRole("radio", { name: "slow" }).check();
+      await say(page, "survive");
+      await page.getByText("begun").waitFor();
+      await server.stop("SIGKILL");
+      await page.getByText("The server is away").waitFor();
+      writeFileSync(join(work, "go"), "");
+      await server.start();
+      await page.getByText("The server died while this ran").waitFor();
+      await page.getByText("The server is away").waitFor({ state: "hidden" });
+      await say(page, "and now");
+      await page.locator(".prose").getByText("begun and done").waitFor();
+    });
+  },
+
+  async attach() {
+    expose();
+    agent("files", `#!/usr/bin/env python3
+import json, os
+files = json.loads(os.environ.get("AGENT_ATTACHMENTS") or "[]")
+names = []
+for file in files:
+    path = file.get("path") or file.get("url", "").replace("file://", "")
+    names.append("%s=%s" % (file.get("name"), open(path, "rb").read().decode()))
+print("AGENT_PARTIAL:" + json.dumps("got " + ", ".join(names)), flush=True)
+`);
+    const secret = token("laptop");
+    write(join(work, "note.txt"), "by button");
+    await stage(async (server, browser) => {
+      const page = await browser.enter(server, secret);
+      await page.locator("input[type=file]").setInputFiles(join(work, "note.txt"));
+      await page.locator(".composer .attached li", { hasText: "note.txt" }).waitFor();
+      const give = (kind, name, text) => page.evaluate(([event, file, words]) => {
+        const data = new DataTransfer();
+        data.items.add(new File([words], file, { type: "text/plain" }));
+        const target = event === "paste" ? document.querySelector(".composer textarea") : document.querySelector(".talk");
+        target.dispatchEvent(event === "paste" ? new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true })
+          : new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+      }, [kind, name, text]);
+      await give("paste", "pasted.txt", "by paste");
+      await give("drop", "dropped.txt", "by drop");
+      await page.locator(".composer .attached li").nth(2).waitFor();
+      await page.waitForFunction(() => document.querySelectorAll(".composer .attached li").length === 3);
+      await say(page, "here");
+      await page.getByText("by button").waitFor();
+      const text = await replies(page).first().innerText();
+      for (const words of ["note.txt=by button", "pasted.txt=by paste", "dropped.txt=by drop"]) assert(text.includes(words), `${words} in ${text}`);
+    });
+  },
+
+  async injections() {
+    expose();
+    const list = JSON.parse(readFileSync(join(source, "tests/page/injections.json"), "utf8"));
+    assert(list.length >= 40, "forty of them");
+    agent("hostile", `#!/usr/bin/env python3
+import json
+for text in json.load(open("${join(source, "tests/page/injections.json")}")):
+    print("AGENT_PARTIAL:" + json.dumps(text + "\\n\\n"), flush=True)
+`);
+    const secret = token("laptop");
+    await stage(async (server, browser) => {
+      const page = await browser.enter(server, secret);
+      await page.evaluate(() => { window.stung = 0; });
+      await say(page, "<img src=x onerror=window.stung++>");
+      await ended(page);
+      const found = await page.evaluate(() => ({
+        stung: window.stung,
+        tags: [...document.querySelectorAll(".prose *")].map((node) => node.localName),
+        links: [...document.querySelectorAll(".prose a")].map((node) => node.protocol),
+        handlers: [...document.querySelectorAll("*")].flatMap((node) => [...node.attributes]).filter((one) => /^on|^style$|^srcdoc$/.test(one.name)).length,
+        text: document.querySelector(".prose").textContent,
+      }));
+      const allowed = ["p", "a", "code", "pre", "figure", "figcaption", "span", "button", "svg", "path", "em", "strong", "s", "br", "ul", "ol", "li",
+        "h3", "h4", "h5", "h6", "blockquote", "hr", "table", "thead", "tbody", "tr", "th", "td", "div", "img", "input"];
+      assert(found.stung === 0, "nothing of a reply has run");
+      const wrong = found.tags.filter((tag) => !allowed.includes(tag));
+      assert(!wrong.length, `elements that Markdown does not have: ${wrong}`);
+      assert(found.links.every((protocol) => ["http:", "https:", "mailto:"].includes(protocol)), `links: ${found.links}`);
+      assert(found.handlers <= 4, `attributes that run: ${found.handlers}`);
+      assert(found.text.includes("<script>"), "it is shown as text");
+      for (const picture of await page.locator(".prose img").all())
+        assert((await picture.getAttribute("src")).startsWith("data:image/png;"), "pictures of other sites are not fetched");
+    });
+  },
+};
+
+play(scenes);
