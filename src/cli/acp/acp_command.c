@@ -160,7 +160,8 @@ const struct command command_acp = {
 			"\n"
 			"Commands of plugins that [expose.acp] of perch/config.toml lists are slash\n"
 			"commands of the session. `perch --trace FILE acp …` records what agents say.\n"
-			"\n",
-	.example = "perch acp --agent copilot",
+			"\n"
+			"example:\n"
+			"  perch acp --agent copilot\n",
 	.run = acp_command_run,
 };
