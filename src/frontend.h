@@ -19,6 +19,10 @@ struct question_manner {
 	/* Confirm: the answer has consequences. It is the word yes or no and Enter; keys typed before
 	 * the question could be read do not count, and as much of the message is shown as fits. */
 	bool is_deliberate;
+	/* Deliberate: further words that mean yes, each in a way of its own; ends with NULL, NULL =
+	 * none. */
+	const char *const *yes_words;
+	struct str hint; /* deliberate: what these words mean; not kept with the answer */
 	/* Prompt: a message of a conversation. It leaves no line when it is cancelled. A line end in
 	 * it is FRONTEND_NEWLINE, in `typed`, the history and the answer too. */
 	bool is_conversation;
@@ -34,6 +38,7 @@ struct answer {
 	struct str text;   /* prompt; of a conversation also when cancelled */
 	bool wants_editor; /* with cancelled, of a conversation: Ctrl+X Ctrl+E */
 	bool yes;          /* confirm */
+	const char *word;  /* the same: which of yes_words it was; NULL = none */
 	const size_t *chosen; /* select: one index; multi_select: any, ascending */
 	size_t chosen_count;
 };

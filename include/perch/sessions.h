@@ -21,6 +21,7 @@ typedef struct perch_session {
 	int64_t turns;
 	perch_agent_usage usage; /* of all of them */
 	uint64_t spent_ns;       /* how long they took */
+	const char *permits;     /* tools that are used in it without asking, a line each; "" = none */
 } perch_session;
 
 /* Opens $XDG_STATE_HOME/perch/sessions.db, and makes it where there is none. Fails with words: a

@@ -41,6 +41,7 @@ static const char *const steps[] = {
 	"ALTER TABLE session ADD COLUMN total_tokens INTEGER NOT NULL DEFAULT 0;"
 	"ALTER TABLE session ADD COLUMN cost_micros INTEGER NOT NULL DEFAULT 0;"
 	"ALTER TABLE session ADD COLUMN spent_ms INTEGER NOT NULL DEFAULT 0",
+	"ALTER TABLE session ADD COLUMN permits TEXT NOT NULL DEFAULT ''",
 };
 _Static_assert(COUNT(steps) == DATABASE_VERSION, "a step for each version");
 

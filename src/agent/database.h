@@ -9,7 +9,7 @@
 #include "agent/sqlite.h"
 
 enum {
-	DATABASE_VERSION = 2,     /* of the schema; an older one is upgraded, a newer one refused */
+	DATABASE_VERSION = 3,     /* of the schema; an older one is upgraded, a newer one refused */
 	DATABASE_BUSY_MS = 1000,  /* how long another process's write is waited for */
 	DATABASE_WAL_PAGES = 512, /* half a MiB: what is read again at the next open stays small */
 };
@@ -24,6 +24,7 @@ enum statement {
 	SQL_SESSION_ID,
 	SQL_SESSION_SET_ID,
 	SQL_SESSION_FORGET,
+	SQL_SESSION_PERMIT,
 	SQL_SESSION_COUNT,
 	SQL_SESSION_LIST,
 	SQL_SESSION_REMOVE,
@@ -44,8 +45,8 @@ struct arguments {
 	struct session_key key; /* profile may be NULL */
 	int64_t number;         /* of a ticket */
 	int64_t holder;
-	const char *id;
-	int64_t now; /* seconds since 1970 */
+	const char *id; /* or a tool that is permitted */
+	int64_t now;    /* seconds since 1970 */
 	struct session_spending spending;
 };
 

@@ -67,6 +67,7 @@ struct agent_profile {
 	bool streaming;
 	const char *session_prefix;
 	bool permission;                /* 0.4 */
+	const char *const *permits;     /* tools that the user has allowed it for good; may be NULL */
 	uint64_t permission_timeout_ns; /* so long a program may take to answer; 0 = for ever */
 	bool is_sandboxed;
 	struct policy_widening widening;

@@ -113,6 +113,7 @@ int agent_profile_grant(
 	int r = grants_read(GRANT_AGENT, profile->path, arena, grant, err);
 	if (r == 0)
 		r = profile_grant_check(arena, profile, grant, err);
+	profile->permits = grant->tools;
 	if (r == 0 && policy_widening_join(arena, &grant->widening, &profile->widening) < 0)
 		r = err_no_memory(err);
 	if (r == 0 && (profile->widening.is_off || profile->widening.is_on))

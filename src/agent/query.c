@@ -19,13 +19,18 @@ static const char *const statements[STATEMENTS] = {
 	[SQL_TICKET_FIRST] =
 		"SELECT number, holder FROM ticket WHERE " THE_KEY " ORDER BY number LIMIT 1",
 	[SQL_TICKET_DROP] = "DELETE FROM ticket WHERE " THE_KEY " AND number = ?4 AND holder = ?5",
-	[SQL_SESSION_ID] = "SELECT id, spent_ms FROM session WHERE " THE_KEY,
+	[SQL_SESSION_ID] = "SELECT id, spent_ms, permits FROM session WHERE " THE_KEY,
 	[SQL_SESSION_SET_ID] = "INSERT INTO session (profile, sender, name, id, last_used, turns)"
 						   " VALUES (?1, ?2, ?3, ?6, ?7, 0)"
 						   " ON CONFLICT DO UPDATE SET id = ?6, last_used = ?7",
 	[SQL_SESSION_FORGET] =
-		"UPDATE session SET id = '', last_used = ?7, input_tokens = 0,"
-		" output_tokens = 0, total_tokens = 0, cost_micros = 0, spent_ms = 0 WHERE " THE_KEY,
+		"UPDATE session SET id = '', last_used = ?7, input_tokens = 0, output_tokens = 0,"
+		" total_tokens = 0, cost_micros = 0, spent_ms = 0, permits = '' WHERE " THE_KEY,
+	[SQL_SESSION_PERMIT] =
+		"INSERT INTO session (profile, sender, name, id, last_used, turns, permits)"
+		" VALUES (?1, ?2, ?3, '', ?7, 0, ?6 || char(10))"
+		" ON CONFLICT DO UPDATE SET permits = permits || ?6 || char(10)"
+		" WHERE length(permits) < 16384",
 	[SQL_SESSION_COUNT] =
 		"INSERT INTO session (profile, sender, name, id, last_used, turns," SPENDING ")"
 		" VALUES (?1, ?2, ?3, '', ?7, 1, ?8, ?9, ?10, ?11, ?12)"
@@ -33,7 +38,7 @@ static const char *const statements[STATEMENTS] = {
 			"input_tokens", "?8") "," ADD("output_tokens", "?9") "," ADD("total_tokens",
 			"?10") "," ADD("cost_micros", "?11") "," ADD("spent_ms", "?12"),
 	[SQL_SESSION_LIST] =
-		"SELECT profile, sender, name, id, last_used, turns," SPENDING " FROM session"
+		"SELECT profile, sender, name, id, last_used, turns," SPENDING ", permits FROM session"
 		" WHERE ?1 IS NULL OR profile = ?1"
 		" ORDER BY last_used DESC, profile, sender, name",
 	[SQL_SESSION_REMOVE] = "DELETE FROM session WHERE " THE_KEY " RETURNING 1",

@@ -29,7 +29,7 @@ static void session_turn_move(struct session_turn *turn, enum stage stage)
 void session_turn_free(struct session_turn *turn)
 {
 	list_remove(&turn->sessions->turns[turn->stage], turn);
-	free(turn->id);
+	session_left_free(&turn->left);
 	free(turn);
 }
 
@@ -52,23 +52,15 @@ void session_turn_fail(struct session_turn *turn, const perch_err *err)
 
 static void session_turn_call_ready(struct session_turn *turn)
 {
-	_cleanup_free_ char *id = steal(&turn->id);
 	session_turn_move(turn, TURN_RUNNING);
 	if (!turn->is_silent)
-		turn->ready(turn->data, turn, id);
-}
-
-/* How the turn before it has left the session. */
-static int session_turn_look_up(struct session_turn *turn, perch_err *err)
-{
-	int r = sessions_id(turn->sessions, &turn->key, &turn->id, &turn->spent_ms, err);
-	turn->is_known = r > 0;
-	return r < 0 ? r : 0;
+		turn->ready(turn->data, turn, turn->left.id);
 }
 
 static int session_turn_ask_work(struct session_job *job, perch_err *err)
 {
-	return session_turn_look_up(TURN_OF(job, begin), err);
+	struct session_turn *turn = TURN_OF(job, begin);
+	return sessions_left(turn->sessions, &turn->key, &turn->left, err);
 }
 
 static void session_turn_ask_done(struct session_job *job, int r, const perch_err *err)
@@ -95,7 +87,7 @@ static void session_turn_due(struct timer *timer, uint64_t now_ns)
 	struct sessions *sessions = container_of(timer, struct sessions, due_timer);
 	struct session_turn *turn;
 	while ((turn = list_first(&sessions->turns[TURN_DUE]))) {
-		if (turn->has_failed || turn->id)
+		if (turn->has_failed || turn->left.id)
 			session_turn_call_ready(turn);
 		else
 			session_turn_ask_for_id(turn);
@@ -107,9 +99,9 @@ const perch_err *session_turn_error(const struct session_turn *turn)
 	return &turn->sessions->error;
 }
 
-uint64_t session_turn_spent_ms(const struct session_turn *turn)
+const struct session_left *session_turn_found(const struct session_turn *turn)
 {
-	return turn->spent_ms;
+	return &turn->left;
 }
 
 int session_turns_prepare(struct sessions *sessions, perch_host *host)
@@ -193,12 +185,12 @@ static int session_turn_take_place(struct session_job *job, perch_err *err)
 		r = ticket_first(database, &sessions->presence, &turn->key, &turn->first, err);
 	/* One that need not wait learns its id in the same transaction. */
 	if (r >= 0 && turn->first.number == turn->number)
-		r = session_turn_look_up(turn, err);
+		r = sessions_left(turn->sessions, &turn->key, &turn->left, err);
 	if (r >= 0)
 		r = database_run(database, SQL_COMMIT, NULL, err);
 	if (r < 0) {
 		database_rollback(database);
-		free(steal(&turn->id));
+		session_left_free(&turn->left);
 	}
 	return r;
 }
@@ -249,53 +241,65 @@ int session_turn_begin(struct sessions *sessions, const struct session_key *key,
 	return 0;
 }
 
-/* An id that is to be stored; empty: that the session is begun anew. */
-struct id_job {
+/* A text that is to be stored: an id, or a tool that is permitted. */
+struct text_job {
 	struct session_job job; /* the first member */
 	const struct session_turn *turn;
+	enum statement statement;
 	session_done_fn *done;
 	void *data;
-	char id[];
+	char text[];
 };
 
-static int session_turn_store_id(struct session_job *job, perch_err *err)
+static int session_turn_store_text(struct session_job *job, perch_err *err)
 {
-	const struct id_job *storing = (const struct id_job *)job;
+	const struct text_job *storing = (const struct text_job *)job;
 	const struct arguments arguments = {
-		.key = storing->turn->key, .id = storing->id, .now = time(NULL)
+		.key = storing->turn->key, .id = storing->text, .now = time(NULL)
 	};
-	enum statement what = storing->id[0] ? SQL_SESSION_SET_ID : SQL_SESSION_FORGET;
-	return database_run(&job->sessions->database, what, &arguments, err);
+	return database_run(&job->sessions->database, storing->statement, &arguments, err);
 }
 
-static void session_turn_id_stored(struct session_job *job, int r, const perch_err *err)
+static void session_turn_text_stored(struct session_job *job, int r, const perch_err *err)
 {
-	_cleanup_free_ struct id_job *storing = (struct id_job *)job;
+	_cleanup_free_ struct text_job *storing = (struct text_job *)job;
 	if (storing->done && !storing->turn->is_silent)
-		storing->done(storing->data, storing->id, r, err);
+		storing->done(storing->data, storing->text, r, err);
 }
 
-void session_turn_id(struct session_turn *turn, const char *id, session_done_fn *done, void *data)
+static void session_turn_store(struct session_turn *turn, enum statement statement,
+	const char *text, session_done_fn *done, void *data)
 {
-	struct id_job *job = calloc(1, sizeof(*job) + strlen(id) + 1);
+	struct text_job *job = calloc(1, sizeof(*job) + strlen(text) + 1);
 	if (!job) {
 		perch_err err = { 0 };
 		int r = err_no_memory(&err);
 		if (done)
-			done(data, id, r, &err);
+			done(data, text, r, &err);
 		return;
 	}
-	*job = (struct id_job){ { .work = session_turn_store_id, .done = session_turn_id_stored }, turn,
-		done, data };
-	strcpy(job->id, id);
+	*job = (struct text_job){ { .work = session_turn_store_text, .done = session_turn_text_stored },
+		turn, statement, done, data };
+	strcpy(job->text, text);
 	session_job_begin(turn->sessions, &job->job);
+}
+
+void session_turn_id(struct session_turn *turn, const char *id, session_done_fn *done, void *data)
+{
+	session_turn_store(turn, SQL_SESSION_SET_ID, id, done, data);
+}
+
+void session_turn_permit(
+	struct session_turn *turn, const char *tool, session_done_fn *done, void *data)
+{
+	session_turn_store(turn, SQL_SESSION_PERMIT, tool, done, data);
 }
 
 void session_turn_forget(struct session_turn *turn, session_done_fn *done, void *data)
 {
 	const perch_err none = { 0 };
-	if (turn->is_known)
-		session_turn_id(turn, "", done, data);
+	if (turn->left.is_known)
+		session_turn_store(turn, SQL_SESSION_FORGET, "", done, data);
 	else if (done)
 		done(data, "", 0, &none);
 }

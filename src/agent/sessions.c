@@ -165,8 +165,10 @@ static int sessions_read_record(
 			.cost_micros = (uint64_t)query_number(query, 9),
 		},
 		.spending.spent_ms = (uint64_t)query_number(query, 10),
+		.permits = sessions_copy_text(query, 11, arena),
 	};
-	if (!record.key.profile || !record.key.from || !record.key.name || !record.id)
+	if (!record.key.profile || !record.key.from || !record.key.name || !record.id ||
+		!record.permits)
 		return -ENOMEM;
 	*ret_record = record;
 	return 0;
@@ -211,8 +213,21 @@ int sessions_list(struct sessions *sessions, const char *profile, struct arena *
 	return 0;
 }
 
-int sessions_id(struct sessions *sessions, const struct session_key *key, char **ret_id,
-	uint64_t *ret_spent_ms, perch_err *err)
+void session_left_free(struct session_left *left)
+{
+	free(left->id);
+	free(left->permits);
+	*left = (struct session_left){ 0 };
+}
+
+static char *sessions_dup_text(const struct query *query, int column)
+{
+	const char *text = query_text(query, column);
+	return text ? str_dup(str_from(text)) : NULL;
+}
+
+int sessions_left(struct sessions *sessions, const struct session_key *key,
+	struct session_left *ret_left, perch_err *err)
 {
 	const struct arguments arguments = { .key = *key };
 	_cleanup_(query_end) struct query query = { 0 };
@@ -221,13 +236,18 @@ int sessions_id(struct sessions *sessions, const struct session_key *key, char *
 		r = query_step(&query, err);
 	if (r < 0)
 		return r;
-	const char *found = r > 0 ? query_text(&query, 0) : "";
-	char *id = found ? str_dup(str_from(found)) : NULL;
-	if (!id)
+	struct session_left left = {
+		.is_known = r > 0,
+		.id = r > 0 ? sessions_dup_text(&query, 0) : str_dup(STR("")),
+		.spent_ms = r > 0 ? (uint64_t)query_number(&query, 1) : 0,
+		.permits = r > 0 ? sessions_dup_text(&query, 2) : str_dup(STR("")),
+	};
+	if (!left.id || !left.permits) {
+		session_left_free(&left);
 		return err_no_memory(err);
-	*ret_id = id;
-	*ret_spent_ms = r > 0 ? (uint64_t)query_number(&query, 1) : 0;
-	return r;
+	}
+	*ret_left = left;
+	return 0;
 }
 
 int sessions_remove(struct sessions *sessions, const struct session_key *key, perch_err *err)

@@ -32,7 +32,18 @@ struct session_record {
 	int64_t last_used; /* seconds since 1970 */
 	int64_t turns;
 	struct session_spending spending;
+	const char *permits; /* see struct session_left */
 };
+
+/* How its last turn has left a session. */
+struct session_left {
+	char *id;          /* that the agent gave; "" = none */
+	char *permits;     /* tools that are used in it without asking, each with a '\n' behind it */
+	uint64_t spent_ms; /* by all of its turns */
+	bool is_known;     /* there is such a session */
+};
+
+void session_left_free(struct session_left *left);
 
 /* The longest profile, sender or name, in bytes. */
 enum { SESSION_KEY_MAX = 4096, SESSIONS_PATH_MAX = 4096 };
@@ -68,8 +79,8 @@ int session_turn_begin(struct sessions *sessions, const struct session_key *key,
 
 const perch_err *session_turn_error(const struct session_turn *turn);
 
-/* How long the turns of its session took before it; known when it is ready. */
-uint64_t session_turn_spent_ms(const struct session_turn *turn);
+/* How it found its session; known when it is ready. */
+const struct session_left *session_turn_found(const struct session_turn *turn);
 
 /* The agent was started without the id that the session has: that is forgotten, with what its turns
  * have used. `done` is called
@@ -78,6 +89,10 @@ void session_turn_forget(struct session_turn *turn, session_done_fn *done, void 
 
 /* The agent said its id. */
 void session_turn_id(struct session_turn *turn, const char *id, session_done_fn *done, void *data);
+
+/* The user allows this tool for the rest of the session; the name has no '\n' in it. */
+void session_turn_permit(
+	struct session_turn *turn, const char *tool, session_done_fn *done, void *data);
 
 /* The turn is over: when that is recorded, the next one may begin. It must not be used any more;
  * `ready` is not called any more. Also for a turn that has not become ready: it leaves the queue. A
@@ -96,10 +111,9 @@ void session_turn_silence(struct session_turn *turn);
 int sessions_list(struct sessions *sessions, const char *profile, struct arena *arena,
 	struct session_record **ret_records, size_t *ret_count, perch_err *err);
 
-/* The id that the agent gave last, "" = none: the caller frees it; and how long the session's turns
- * took. 1 = there is such a session, 0 = there is none. */
-int sessions_id(struct sessions *sessions, const struct session_key *key, char **ret_id,
-	uint64_t *ret_spent_ms, perch_err *err);
+/* How a session was left; the caller frees it. */
+int sessions_left(struct sessions *sessions, const struct session_key *key,
+	struct session_left *ret_left, perch_err *err);
 
 /* Reads all of it: 1 = it is sound, 0 = there is none. PERCH_ESYNTAX when it is damaged or not
  * ours: then it can be moved out of the way, under a new name in its directory. */

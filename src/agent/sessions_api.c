@@ -49,6 +49,7 @@ static perch_session sessions_api_session(const struct session_record *record)
 		.last_used = record->last_used,
 		.turns = record->turns,
 		.usage = record->spending.usage,
+		.permits = record->permits,
 		.spent_ns = record->spending.spent_ms * NSEC_PER_MSEC,
 	};
 }

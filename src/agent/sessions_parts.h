@@ -103,13 +103,11 @@ struct sessions {
 struct session_turn {
 	struct link link;
 	struct sessions *sessions;
-	enum stage stage;      /* and in the list of it */
-	bool is_behind_others; /* waits for another process */
-	bool has_failed;       /* the database; sessions->error says how */
-	bool is_silent;        /* its owner is gone: nothing is told any more */
-	bool is_known;         /* there is such a session, as the turn before left it */
-	char *id;              /* of the session, where it is known already */
-	uint64_t spent_ms;     /* by the turns before it */
+	enum stage stage;         /* and in the list of it */
+	bool is_behind_others;    /* waits for another process */
+	bool has_failed;          /* the database; sessions->error says how */
+	bool is_silent;           /* its owner is gone: nothing is told any more */
+	struct session_left left; /* by the turn before it; id NULL = not known yet */
 	int64_t number;
 	struct ticket first; /* in its session, as it was found last */
 	bool has_next;       /* a turn has come first, behind its end */

@@ -24,6 +24,7 @@ static const struct usage_name {
 	{ "completion_tokens", COUNT_OUTPUT },
 	{ "candidatesTokenCount", COUNT_OUTPUT },
 	{ "total_tokens", COUNT_TOTAL },
+	{ "tokens", COUNT_TOTAL },
 	{ "totalTokens", COUNT_TOTAL },
 	{ "totalTokenCount", COUNT_TOTAL },
 	{ "cost_usd", COUNT_COST },
@@ -57,7 +58,9 @@ void usage_raise(perch_agent_usage *usage, const perch_json_value *said)
 		enum counted counted = usage_names[i].counted;
 		double unit = counted == COUNT_COST ? MICROS : 1;
 		uint64_t count = usage_count(perch_json_get(said, usage_names[i].name), unit);
-		counts[counted] = usage_sum(counts[counted], count);
+		if (counted == COUNT_CACHED)
+			count = usage_sum(counts[counted], count);
+		usage_raise_one(&counts[counted], count); /* some say one number by two names */
 	}
 	usage_raise_one(&usage->input_tokens, usage_sum(counts[COUNT_INPUT], counts[COUNT_CACHED]));
 	usage_raise_one(&usage->output_tokens, counts[COUNT_OUTPUT]);

@@ -283,9 +283,13 @@ static int turn_request_read_permit(
 	if (r == 0)
 		r = turn_request_read_text(
 			root, "message", PERCH_JSON_TEXT_MAX, arena, &permit->message, err);
-	if (r == 0 && (!permit->turn || !permit->request_id || !perch_json_get(root, "allow")))
+	if (r == 0)
+		r = turn_request_read_text(root, "option", REQUEST_ID_MAX, arena, &permit->option, err);
+	bool is_decided = permit->option || perch_json_get(root, "allow");
+	if (r == 0 && (!permit->turn || !permit->request_id || !is_decided))
 		r = err_set(err, -EINVAL,
-			"\"permit\" is the id of a turn; beside it stand \"request_id\" and \"allow\"");
+			"\"permit\" is the id of a turn; beside it stand \"request_id\" and \"allow\" or "
+			"\"option\"");
 	return r;
 }
 

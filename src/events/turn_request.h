@@ -28,6 +28,7 @@ struct turn_permit {
 	const char *turn; /* its id; NULL = this is none */
 	const char *request_id;
 	bool is_allowed;
+	const char *option;  /* of those that were offered; NULL = none */
 	const char *message; /* "" = none */
 };
 

@@ -13,11 +13,7 @@
 #include "base/file.h"
 #include "base/macros.h"
 #include "base/paths.h"
-#include "data/toml_edit.h"
-#include "registry/change.h"
 #include "registry/grants_parts.h"
-
-enum { GRANTS_SCHEMA = 1 };
 
 const char *const grant_kind_names[] = {
 	[GRANT_PLUGIN] = "plugin",
@@ -170,7 +166,7 @@ int grants_check_schema(const struct toml_value *root, perch_err *err)
 		"this file was written by a later version of perch: upgrade perch");
 }
 
-static int grants_read_text_of_file(struct str text, enum grant_kind kind, const char *name,
+int grants_read_text_of_file(struct str text, enum grant_kind kind, const char *name,
 	struct arena *arena, struct grant *grant, perch_err *err)
 {
 	_cleanup_(toml_freep) struct toml *toml = NULL;
@@ -190,6 +186,8 @@ static int grants_read_text_of_file(struct str text, enum grant_kind kind, const
 		r = grants_read_callees(table, arena, grant, err);
 	if (r == 0 && toml_get(table, "shell"))
 		r = grants_read_text(table, "shell", arena, &grant->shell, err);
+	if (r == 0 && kind == GRANT_AGENT)
+		r = toml_get_strings(table, "tools", arena, &grant->tools, err);
 	if (r == 0)
 		r = grants_note_granted(kind, name, arena, &grant->widening, err);
 	return r < 0 ? r : grants_read_approval(table, arena, grant, err);
@@ -223,172 +221,4 @@ int grants_read(enum grant_kind kind, const char *name, struct arena *arena,
 		return 0;
 	}
 	return r < 0 ? err_no_memory(err) : grants_read_file(path, kind, name, arena, ret_grant, err);
-}
-
-/* ---- writing ------------------------------------------------------------- */
-
-/* Which record, and what becomes of it: NULL = it goes. */
-struct record {
-	enum grant_kind kind;
-	const char *name;
-	const struct grant *grant;
-	bool is_approval; /* that alone is written, the rest stays */
-};
-
-enum { GRANT_LISTS = 5 };
-
-struct fields {
-	struct toml_entry list[GRANT_LISTS + 4]; /* and net, sandbox, shell, approved */
-	size_t count;
-	struct toml_entry approved[5];
-	size_t approved_count;
-};
-
-static struct toml_entry grants_text_entry(const char *key, const char *text)
-{
-	return (struct toml_entry){ .key = key, .type = TOML_STRING, .string = text ? text : "" };
-}
-
-static struct toml_entry grants_list_entry(const char *key, const char *const *list)
-{
-	static const char *const nothing[] = { NULL };
-	return (struct toml_entry){
-		.key = key,
-		.type = TOML_ARRAY,
-		.strings = list ? list : nothing,
-		.count = list_count(list),
-	};
-}
-
-static void grants_add_approval(
-	enum grant_kind kind, const struct grant_approval *approval, struct fields *fields)
-{
-	const struct toml_entry of_plugin[] = {
-		grants_text_entry("protocol", approval->protocol),
-		grants_text_entry("manifest", approval->manifest),
-		grants_list_entry("hooks", approval->hooks),
-		grants_list_entry("dangerous", approval->dangerous),
-		grants_list_entry("wishes", approval->wishes),
-	};
-	const struct toml_entry of_file[] = {
-		grants_text_entry("file", approval->manifest),
-		grants_list_entry("wishes", approval->wishes),
-		grants_list_entry("files", approval->files),
-	};
-	bool is_plugin = kind == GRANT_PLUGIN;
-	fields->approved_count = is_plugin ? COUNT(of_plugin) : COUNT(of_file);
-	memcpy(fields->approved, is_plugin ? of_plugin : of_file,
-		fields->approved_count * sizeof(fields->approved[0]));
-	fields->list[fields->count++] = (struct toml_entry){
-		.key = "approved",
-		.type = TOML_TABLE,
-		.entries = fields->approved,
-		.count = fields->approved_count,
-	};
-}
-
-static void grants_make_fields(
-	enum grant_kind kind, const struct grant *grant, struct fields *fields)
-{
-	const struct policy_widening *widening = &grant->widening;
-	const struct toml_entry lists[GRANT_LISTS] = {
-		grants_list_entry("read", widening->read),
-		grants_list_entry("write", widening->write),
-		grants_list_entry("env", widening->env),
-		grants_list_entry("presets", widening->presets),
-		grants_list_entry("plugins", grant->callees),
-	};
-	*fields = (struct fields){ 0 };
-	for (size_t i = 0; i < COUNT(lists); i++)
-		if (lists[i].count)
-			fields->list[fields->count++] = lists[i];
-	if (widening->net != WIDENING_NET_KEEP)
-		fields->list[fields->count++] =
-			grants_text_entry("net", widening->net == WIDENING_NET_NONE ? "none" : "full");
-	if (widening->is_off || widening->is_on)
-		fields->list[fields->count++] =
-			grants_text_entry("sandbox", widening->is_off ? "off" : "on");
-	if (grant->shell && grant->shell[0])
-		fields->list[fields->count++] = grants_text_entry("shell", grant->shell);
-	if (grant->has_approval)
-		grants_add_approval(kind, &grant->approval, fields);
-}
-
-static int grants_check_text(struct str text, bool *ret_has_schema, perch_err *err)
-{
-	_cleanup_(toml_freep) struct toml *toml = NULL;
-	int r = toml_parse(text, NULL, &toml, err);
-	if (r < 0)
-		return r;
-	*ret_has_schema = toml_get(toml_root(toml), "schema") != NULL;
-	return grants_check_schema(toml_root(toml), err);
-}
-
-static int grants_change_record(struct str text, void *data, struct buf *ret_text, perch_err *err)
-{
-	const struct record *record = data;
-	_cleanup_(buf_free) struct buf with_schema = { 0 };
-	bool has_schema = false;
-	int r = grants_check_text(text, &has_schema, err);
-	if (r < 0)
-		return r;
-	const struct toml_path path =
-		TOML_PATH(TOML_KEY(grant_kind_names[record->kind]), TOML_KEY(record->name));
-	if (!record->grant)
-		return toml_edit_remove(text, path, ret_text, err);
-	if (!has_schema) {
-		const struct toml_entry schema = {
-			.key = "schema", .type = TOML_INTEGER, .integer = GRANTS_SCHEMA
-		};
-		r = toml_edit_set(text, TOML_ROOT, &schema, &with_schema, err);
-		if (r < 0)
-			return r;
-		text = (struct str){ with_schema.data, with_schema.len };
-	}
-	struct fields fields = { 0 };
-	if (record->is_approval) {
-		const struct toml_path approved = TOML_PATH(
-			TOML_KEY(grant_kind_names[record->kind]), TOML_KEY(record->name), TOML_KEY("approved"));
-		grants_add_approval(record->kind, &record->grant->approval, &fields);
-		r = toml_edit_replace(
-			text, approved, fields.approved, fields.approved_count, ret_text, err);
-		return r > 0 && grants_forget_gone(ret_text, record->name) < 0 ? err_no_memory(err) : r;
-	}
-	grants_make_fields(record->kind, record->grant, &fields);
-	return toml_edit_replace(text, path, fields.list, fields.count, ret_text, err);
-}
-
-int grants_put_text(struct str text, enum grant_kind kind, const char *name,
-	const struct grant *grant, struct buf *ret_text, perch_err *err)
-{
-	struct record record = { .kind = kind, .name = name, .grant = grant };
-	return grants_change_record(text, &record, ret_text, err);
-}
-
-static int grants_change(struct record record, perch_err *err)
-{
-	_cleanup_free_ char *config = NULL;
-	int r = paths_user(PATH_CONFIG, "perch", &config, err);
-	if (r < 0)
-		return r;
-	r = change_file(config, "grants.toml", GRANTS_SIZE_MAX, grants_change_record, &record, err);
-	return r < 0 ? r : 0;
-}
-
-int grants_write(enum grant_kind kind, const char *name, const struct grant *grant, perch_err *err)
-{
-	return grants_change((struct record){ .kind = kind, .name = name, .grant = grant }, err);
-}
-
-int grants_approve(
-	enum grant_kind kind, const char *name, const struct grant_approval *approval, perch_err *err)
-{
-	const struct grant grant = { .has_approval = true, .approval = *approval };
-	return grants_change(
-		(struct record){ .kind = kind, .name = name, .grant = &grant, .is_approval = true }, err);
-}
-
-int grants_remove(enum grant_kind kind, const char *name, perch_err *err)
-{
-	return grants_change((struct record){ .kind = kind, .name = name }, err);
 }

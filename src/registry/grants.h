@@ -8,6 +8,7 @@
  *     presets = ["ssh"]         net = "none"    sandbox = "off"
  *     plugins = ["*", "old"]    shell = "bash"
  *     [agent."/home/me/bot.yaml"]
+ *     tools = ["bash"]
  *     approved = { file = "<sha256>", wishes = ["write /srv"], files = ["/home/me/bot"] }
  */
 #ifndef REGISTRY_GRANTS_H
@@ -41,6 +42,7 @@ struct grant {
 	 * that is confined. And the shell that runs its own commands; NULL = the usual one. */
 	const char *const *callees;
 	const char *shell;
+	const char *const *tools; /* of agents: those that they use without asking */
 };
 
 #define GRANT_ANY_PLUGIN "*"
@@ -67,6 +69,11 @@ int grants_write(enum grant_kind kind, const char *name, const struct grant *gra
  * another process may be changing. */
 int grants_approve(
 	enum grant_kind kind, const char *name, const struct grant_approval *approval, perch_err *err);
+
+/* Adds a tool that an agent may use without asking, and leaves the rest of its record. -E2BIG when
+ * there are too many. */
+enum { GRANT_TOOLS_MAX = 1000 };
+int grants_add_tool(const char *name, const char *tool, perch_err *err);
 
 /* The files that decide sandboxes, as far as they are recorded: profiles, bindings, and what
  * these name. No sandbox may write them. Fails as grants_read does. */

@@ -25,4 +25,10 @@ int grants_read_approval(
  * `but`; only some of them in one call, because a text may be long. -ENOMEM. */
 int grants_forget_gone(struct buf *text, const char *but);
 
+enum { GRANTS_SCHEMA = 1 };
+
+/* The grant of one name in this text; without a record *grant stays as it is. */
+int grants_read_text_of_file(struct str text, enum grant_kind kind, const char *name,
+	struct arena *arena, struct grant *grant, perch_err *err);
+
 #endif

@@ -69,11 +69,10 @@ void job_turn_finish(perch_job *job, const perch_agent_end *end)
 /* One that never ran has left its session as it was, also where it was to begin a new one. */
 void job_turn_finish_unstarted(perch_job *job, perch_agent_end end)
 {
-	_cleanup_free_ char *id = NULL;
-	uint64_t spent_ms = 0;
+	_cleanup_(session_left_free) struct session_left left = { 0 };
 	if (job->turn.session && !job->turn.given_id)
-		sessions_id(job->service->stored.sessions, &job->turn.key, &id, &spent_ms, NULL);
-	const char *kept = id ? arena_dup(&job->arena, str_from(id)) : job->turn.given_id;
+		sessions_left(job->service->stored.sessions, &job->turn.key, &left, NULL);
+	const char *kept = left.id ? arena_dup(&job->arena, str_from(left.id)) : job->turn.given_id;
 	end.session_id = kept ? kept : "";
 	job_turn_finish(job, &end);
 }
@@ -135,7 +134,7 @@ void job_turn_ready(void *data, struct session_turn *session, const char *id)
 										   : arena_dup(&job->arena, str_from(id));
 	job->turn.options.session_id = kept;
 	if (!job->request.is_new)
-		job->turn.options.spent_ns = session_turn_spent_ms(session) * NSEC_PER_MSEC;
+		job->turn.options.spent_ns = session_turn_found(session)->spent_ms * NSEC_PER_MSEC;
 	if (!kept)
 		job_turn_refuse(job, "start", "out of memory", EXIT_HOST);
 	else if (job_turn_is_broke(job))
@@ -183,36 +182,6 @@ static void job_turn_hold(perch_job *job, bool is_held)
 	agent_turn_hold(job->turn.turn, is_held);
 }
 
-/* One of the agent's own options says whether it is a yes. -EINVAL: it has no such option. */
-static int job_turn_choice(
-	const perch_ask *ask, const perch_answer *answer, bool *ret_yes, perch_err *err)
-{
-	*ret_yes = answer->yes && !answer->cancel;
-	if (!answer->option)
-		return 0;
-	for (size_t i = 0; i < ask->option_count; i++) {
-		const perch_ask_option *option = &ask->options[i];
-		if (strcmp(option->id.data, answer->option) != 0)
-			continue;
-		*ret_yes = strncmp(option->kind.data, "allow", strlen("allow")) == 0;
-		return 0;
-	}
-	return err_set(err, -EINVAL, "that question has no option '%.60s'", answer->option);
-}
-
-static int job_turn_answer(
-	perch_job *job, struct job_ask *ask, const perch_answer *answer, perch_err *err)
-{
-	bool is_yes = false;
-	int r = job_turn_choice(&ask->ask, answer, &is_yes, err);
-	if (r < 0)
-		return r;
-	const struct str id = { ask->ask.id.data, ask->ask.id.len };
-	agent_turn_permit(job->turn.turn, id, is_yes, str_from(answer->message));
-	job_ask_close(job, ask);
-	return 0;
-}
-
 /* ------------------------------------------------------------------------- */
 
 static void job_turn_record(perch_job *job, const perch_job_end *end)
@@ -249,6 +218,7 @@ static void job_turn_free(perch_job *job)
 	} else if (job->stage < JOB_ENDING) {
 		job_turn_pass_on(job);
 	}
+	buf_free(&own->permits);
 	profiles_give(&job->service->profiles, own->profile);
 }
 

@@ -1,5 +1,5 @@
 /* The parts of jobs that are turns: job_turn_take.c takes them, job_turn.c brings them to their
- * end, job_turn_events.c tells what happens meanwhile. */
+ * end, job_turn_events.c tells what happens meanwhile, job_turn_permit.c what the agent may. */
 #ifndef SERVICE_JOB_TURN_H
 #define SERVICE_JOB_TURN_H
 
@@ -25,6 +25,14 @@ void job_turn_warn(perch_job *job, const char *what, const perch_err *err);
 /* Records the end of a turn, then tells it; the second is for an agent that was never started. */
 void job_turn_finish(perch_job *job, const perch_agent_end *end);
 void job_turn_finish_unstarted(perch_job *job, perch_agent_end end);
+
+/* ---- job_turn_permit.c ----------------------------------------------------- */
+
+/* The agent asks: answered at once where the user has said before what counts now too. */
+void job_turn_permission(
+	void *data, struct agent_turn *agent, const struct agent_permission *permission);
+int job_turn_answer(
+	perch_job *job, struct job_ask *ask, const perch_answer *answer, perch_err *err);
 
 /* ---- job_turn_events.c ----------------------------------------------------- */
 

@@ -120,25 +120,6 @@ static void job_turn_reply(void *data, struct agent_turn *agent, struct str text
 	job_tell_text(data, PERCH_EVENT_REPLY, text);
 }
 
-static void job_turn_permission(
-	void *data, struct agent_turn *agent, const struct agent_permission *permission)
-{
-	const perch_ask ask = {
-		.kind = PERCH_ASK_PERMISSION,
-		.message = { "", 0 },
-		.id = { permission->request_id.data, permission->request_id.len },
-		.subject = { permission->tool_name.data, permission->tool_name.len },
-		.description = { permission->description.data, permission->description.len },
-		.detail = { permission->input.data, permission->input.len },
-		.patience_ns = ((perch_job *)data)->turn.options.profile->permission_timeout_ns,
-	};
-	const perch_job *job = data;
-	if (job->request.non_interactive)
-		agent_turn_permit(agent, permission->request_id, false, STR("nobody is there to be asked"));
-	else if (job_ask(data, &ask, 0) < 0)
-		agent_turn_permit(agent, permission->request_id, false, STR("out of memory"));
-}
-
 static void job_turn_ended(void *data, struct agent_turn *agent, const perch_agent_end *end)
 {
 	(void)agent;

@@ -73,6 +73,7 @@ struct turn_job {
 	uint32_t key_hash;
 	const char *given_id; /* instead of the stored one; NULL = none */
 	bool was_started;
+	struct buf permits; /* tools that were allowed in this turn for more than once, a line each */
 	perch_agent_end end;
 };
 

@@ -2,6 +2,7 @@
 #include "term/asking.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <strings.h>
 
 #include "base/macros.h"
@@ -69,7 +70,7 @@ enum asking_step asking_answer(struct asking *asking)
 	struct answer *answer = &asking->answer;
 	*answer = (struct answer){ .number = question->number, .text = STR("") };
 	if (question->kind == PERCH_QUESTION_CONFIRM)
-		answer->yes = asking->yes;
+		answer->yes = asking->yes, answer->word = asking->word;
 	else if (asking_is_menu(question))
 		answer->chosen = menu_chosen(&asking->menu, &answer->chosen_count);
 	else if (asking->editor.text.len)
@@ -178,11 +179,30 @@ static enum asking_step asking_key_in_prompt(struct asking *asking, const struct
 	return ASKING_GOES_ON;
 }
 
-struct str asking_wanted_word(const struct asking *asking)
+/* "Type yes, no, once or always [no]:" */
+static struct str asking_write_words(const struct asking *asking, const char *before,
+	const char *behind, char text[ASKING_WORDS_MAX])
 {
-	if (asking->is_told)
-		return STR("Type yes or no:");
-	return asking->yes ? STR("Type yes or no [yes]:") : STR("Type yes or no [no]:");
+	const char *const *more = asking->manner.yes_words;
+	size_t len = (size_t)snprintf(
+		text, ASKING_WORDS_MAX, "%s %s", before, more && *more ? "yes, no" : "yes or no");
+	for (; more && *more && len < ASKING_WORDS_MAX; more++)
+		len += (size_t)snprintf(
+			text + len, ASKING_WORDS_MAX - len, "%s%s", more[1] ? ", " : " or ", *more);
+	if (len < ASKING_WORDS_MAX)
+		snprintf(text + len, ASKING_WORDS_MAX - len, "%s", behind);
+	return str_from(text);
+}
+
+struct str asking_wanted_word(struct asking *asking)
+{
+	const char *otherwise = asking->is_told ? ":" : asking->yes ? " [yes]:" : " [no]:";
+	return asking_write_words(asking, "Type", otherwise, asking->wanted);
+}
+
+static bool asking_is_word(struct str typed, const char *word)
+{
+	return typed.len == strlen(word) && strncasecmp(typed.data, word, typed.len) == 0;
 }
 
 static const struct {
@@ -196,13 +216,19 @@ enum asking_step asking_word(struct asking *asking, struct str word)
 	if (!word.len && !asking->is_told)
 		return asking_answer(asking);
 	for (size_t i = 0; i < COUNT(words); i++) {
-		if (word.len != strlen(words[i].word) ||
-			strncasecmp(word.data, words[i].word, word.len) != 0)
+		if (!asking_is_word(word, words[i].word))
 			continue;
 		asking->yes = words[i].is_yes;
 		return asking_answer(asking);
 	}
-	asking->note = "please type yes or no";
+	for (const char *const *more = asking->manner.yes_words; more && *more; more++) {
+		if (!asking_is_word(word, *more))
+			continue;
+		asking->yes = true;
+		asking->word = *more;
+		return asking_answer(asking);
+	}
+	asking->note = asking_write_words(asking, "please type", "", asking->wrong).data;
 	return ASKING_GOES_ON;
 }
 

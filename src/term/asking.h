@@ -9,16 +9,21 @@
 #include "term/keys.h"
 #include "term/menu.h"
 
+enum { ASKING_WORDS_MAX = 160 };
+
 /* `{0}` is no question. */
 struct asking {
 	const perch_question *question; /* NULL = none is open */
 	struct question_manner manner;
-	struct editor editor; /* prompt, and the word of a deliberate answer */
-	size_t steps_back;    /* prompt: how far back in its history it is */
-	struct buf draft;     /* what was in the line before that */
-	bool is_prefixed;     /* conversation: Ctrl+X was pressed */
-	struct menu menu;     /* select, multi_select */
-	bool yes;             /* confirm */
+	struct editor editor;          /* prompt, and the word of a deliberate answer */
+	size_t steps_back;             /* prompt: how far back in its history it is */
+	struct buf draft;              /* what was in the line before that */
+	bool is_prefixed;              /* conversation: Ctrl+X was pressed */
+	struct menu menu;              /* select, multi_select */
+	bool yes;                      /* confirm */
+	const char *word;              /* the same: one of the manner's */
+	char wanted[ASKING_WORDS_MAX]; /* deliberate: "Type yes or no" and "please type yes or no" */
+	char wrong[ASKING_WORDS_MAX];
 	bool is_told;         /* its words stand above, because they are longer than the screen */
 	const char *note;     /* what is wrong with what was entered, or NULL */
 	struct answer answer; /* valid once it is given */
@@ -44,7 +49,7 @@ enum asking_step asking_key(struct asking *asking, const struct key *key);
 enum asking_step asking_word(struct asking *asking, struct str word);
 
 /* What a deliberate question asks for, as it is shown. */
-struct str asking_wanted_word(const struct asking *asking);
+struct str asking_wanted_word(struct asking *asking);
 
 /* Gives the answer that editor, menu or yes hold: for other ways to ask. */
 enum asking_step asking_answer(struct asking *asking);

@@ -44,9 +44,18 @@ static bool asking_draw_default(const struct asking *asking, struct frame *frame
 		frame_put_wrapped(frame, STYLE_HINT, STR("]"), lines);
 }
 
+static bool asking_draw_hint(const struct asking *asking, struct frame *frame, size_t lines)
+{
+	if (!asking->manner.hint.len)
+		return true;
+	frame_put_wrapped(frame, STYLE_HINT, STR(" "), lines);
+	return frame_put_wrapped(frame, STYLE_HINT, asking->manner.hint, lines);
+}
+
 static bool asking_draw_words(const struct asking *asking, struct frame *frame, size_t lines)
 {
-	return asking_draw_message(asking, frame, lines) && asking_draw_default(asking, frame, lines);
+	return asking_draw_message(asking, frame, lines) && asking_draw_default(asking, frame, lines) &&
+		asking_draw_hint(asking, frame, lines);
 }
 
 /* A blank behind the words, or the next line where fewer than these columns are left. */
@@ -208,12 +217,14 @@ void asking_draw_answered(const struct asking *asking, struct frame *frame)
 	} else {
 		asking_draw_message(asking, frame, SIZE_MAX);
 		bool is_word = asking->question->kind == PERCH_QUESTION_CONFIRM && !answer->cancelled;
-		asking_begin_answer(frame, is_word ? strlen("yes") : TYPING_COLUMNS);
+		asking_begin_answer(frame, is_word ? strlen("always") : TYPING_COLUMNS);
 	}
 	if (answer->cancelled)
 		frame_put(frame, STYLE_HINT, STR("(cancelled)"));
 	else if (asking->question->kind == PERCH_QUESTION_PROMPT)
 		frame_put(frame, STYLE_ANSWER, answer->text);
+	else if (asking->question->kind == PERCH_QUESTION_CONFIRM && answer->word)
+		frame_put(frame, STYLE_ANSWER, str_from(answer->word));
 	else if (asking->question->kind == PERCH_QUESTION_CONFIRM)
 		frame_put(frame, STYLE_ANSWER, answer->yes ? STR("yes") : STR("no"));
 	else

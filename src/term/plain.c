@@ -33,7 +33,7 @@ static void plain_write_marked_numbers(const struct asking *asking, struct buf *
 	}
 }
 
-void plain_write_line(const struct asking *asking, const struct look *look, struct buf *text)
+void plain_write_line(struct asking *asking, const struct look *look, struct buf *text)
 {
 	const perch_question *question = asking->question;
 	if (asking->manner.is_conversation) {
@@ -46,6 +46,8 @@ void plain_write_line(const struct asking *asking, const struct look *look, stru
 	if (asking->manner.is_deliberate) {
 		struct str wanted = asking_wanted_word(asking);
 		buf_append_char(text, ' ');
+		text_append(text, look, asking->manner.hint, SIZE_MAX);
+		buf_append_text(text, asking->manner.hint.len ? " " : "");
 		buf_append(text, wanted.data, wanted.len);
 		buf_append_char(text, ' ');
 		return;

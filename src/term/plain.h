@@ -9,7 +9,7 @@
 void plain_write_options(const struct asking *asking, const struct look *look, struct buf *text);
 
 /* Appends the line that stands before the cursor: "? message [default] ". */
-void plain_write_line(const struct asking *asking, const struct look *look, struct buf *text);
+void plain_write_line(struct asking *asking, const struct look *look, struct buf *text);
 
 /* Takes a line that was entered. ASKING_GOES_ON: asking->note says what is
  * wrong with it. */

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/macros.h"
+#include "base/stamp.h"
 #include "tool/call_parts.h"
 
 /* A used spare is replaced a moment later: not while its answer, which a caller waits for, is on
@@ -17,15 +18,6 @@
 /* The pause after a failure, doubled with each one that follows. */
 #define BACKOFF_FIRST_NS (100 * NSEC_PER_MSEC)
 #define BACKOFF_MOST_NS (30 * NSEC_PER_SEC)
-
-/* The properties of a file that change when it is replaced or written. */
-struct identity {
-	dev_t device;
-	ino_t inode;
-	off_t size;
-	struct timespec written;
-	struct timespec changed;
-};
 
 struct spare {
 	struct spare *next;
@@ -41,7 +33,7 @@ struct spare_set {
 	struct tool_pool *pool;
 	const struct tool_binding *binding;
 	struct spare *spares;
-	struct identity *identities; /* of the binding's file, its command, its pins */
+	struct stat *stamps; /* of the binding's file, its command, its pins */
 	struct timer timer;
 	uint64_t not_before_ns; /* none is started earlier */
 	uint64_t backoff_ns;    /* after the last failure; 0 = there was none */
@@ -55,26 +47,14 @@ struct tool_pool {
 
 /* ---- is it still the same? ------------------------------------------------ */
 
-static struct identity pool_identify(const char *path)
+/* No file is a stamp, too. */
+static bool pool_has_changed(struct stat *known, const char *path)
 {
-	struct stat info;
-	struct identity identity;
-	memset(&identity, 0, sizeof(identity)); /* its padding too: it is compared by bytes */
-	if (!path[0] || stat(path, &info) < 0)
-		return identity;
-	identity.device = info.st_dev;
-	identity.inode = info.st_ino;
-	identity.size = info.st_size;
-	identity.written = info.st_mtim;
-	identity.changed = info.st_ctim;
-	return identity;
-}
-
-static bool pool_has_changed(struct identity *known, const char *path)
-{
-	struct identity now = pool_identify(path);
-	bool differs = memcmp(known, &now, sizeof(now)) != 0;
-	memcpy(known, &now, sizeof(now));
+	struct stat now;
+	if (!path[0] || stat(path, &now) < 0)
+		now = (struct stat){ 0 };
+	bool differs = !stamp_is_unchanged(known, &now);
+	*known = now;
 	return differs;
 }
 
@@ -82,11 +62,11 @@ static bool pool_has_changed(struct identity *known, const char *path)
 static bool pool_is_as_it_was(struct spare_set *set)
 {
 	const struct tool_binding *binding = set->binding;
-	if (pool_has_changed(&set->identities[0], binding->path ? binding->path : ""))
+	if (pool_has_changed(&set->stamps[0], binding->path ? binding->path : ""))
 		set->is_outdated = true;
-	bool differs = pool_has_changed(&set->identities[1], binding->command);
+	bool differs = pool_has_changed(&set->stamps[1], binding->command);
 	for (size_t i = 0; i < binding->pin_count; i++)
-		differs |= pool_has_changed(&set->identities[2 + i], binding->pins[i].path);
+		differs |= pool_has_changed(&set->stamps[2 + i], binding->pins[i].path);
 	return !differs && !set->is_outdated;
 }
 
@@ -252,15 +232,15 @@ static int pool_add(
 {
 	struct timers *timers = &pool->host->loop.timers;
 	struct spare_set *set = calloc(1, sizeof(*set));
-	struct identity *identities = calloc(2 + binding->pin_count, sizeof(*identities));
-	if (!set || !identities || timers_promise(timers) < 0) {
+	struct stat *stamps = calloc(2 + binding->pin_count, sizeof(*stamps));
+	if (!set || !stamps || timers_promise(timers) < 0) {
 		free(set);
-		free(identities);
+		free(stamps);
 		return -ENOMEM;
 	}
 	set->pool = pool;
 	set->binding = binding;
-	set->identities = identities;
+	set->stamps = stamps;
 	set->timer.due = pool_timer_due;
 	*link = set;
 	return 0;
@@ -293,7 +273,7 @@ void tool_pool_forget(struct tool_pool *pool, const struct tool_binding *binding
 	}
 	timer_cancel(&pool->host->loop.timers, &set->timer);
 	timers_release(&pool->host->loop.timers);
-	free(set->identities);
+	free(set->stamps);
 	free(set);
 }
 

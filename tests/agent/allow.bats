@@ -189,3 +189,36 @@ reader() {
     lacks "$errors" "not writable"
     [ -e made ]
 }
+
+@test "allow --tool: used without asking, listed, and taken back" {
+    cat >"$PWD/agent.sh" <<'AGENT'
+read -r turn
+echo '{"type":"permission_request","request_id":"1","tool_name":"bash","input":{}}'
+read -r answer
+case $answer in *allow*) answer=yes ;; *) answer=no ;; esac
+echo '{"type":"result","text":"'$answer'"}'
+AGENT
+    profile_of 'command: sh' "args: ['$PWD/agent.sh']" 'protocol: "0.4"' 'permission: true'
+    turn
+    expect no
+    perch_agent allow "$profile"
+    expect_status 0
+    has "$output" "is allowed nothing beyond its default"
+    perch_agent allow "$profile" --tool bash --tool edit
+    expect_status 0
+    has "$output" "tools    bash, edit"
+    turn
+    expect yes
+    perch_agent allow "$profile"
+    has "$output" "tools    bash, edit"
+    perch_agent allow "$profile" --json
+    has "$output" '"tools":["bash","edit"]'
+    perch_agent check "$profile"
+    has "$output" "may use    bash edit"
+    perch_agent revoke "$profile" --tool bash
+    has "$output" "tools    edit"
+    turn
+    expect no
+    perch_agent revoke "$profile"
+    has "$output" "is allowed nothing beyond its default"
+}

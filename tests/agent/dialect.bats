@@ -187,4 +187,53 @@ thinking: yes"
     has "$errors" "--thinking is show, fold or hide, not 'loud'"
     keep "$perch" agent chat --profile "$profile" <<<"hi"
     expect "the reply"
+    [ -z "$errors" ]
+    keep "$perch" agent chat --profile "$profile" --thinking show <<<"hi"
+    expect "the reply"
+    has "$errors" "thinking: hm, let me see
+thinking: yes"
+}
+
+@test "0.4: usage is told with -v, in the end event, and summed up for the session" {
+    py_agent 'protocol: "0.4"' 'max_turn_tokens: 100' <<'AGENT'
+import json, sys
+turn = json.loads(sys.stdin.readline())
+print(json.dumps({"type": "result", "text": "fine", "session_id": "s",
+                  "usage": {"input_tokens": int(turn["message"]), "output_tokens": 5, "total_cost_usd": 0.25}}))
+AGENT
+    keep "$perch" agent run "$profile" 10 -v
+    expect fine
+    has "$errors" 'usage: 15 tokens (10 in, 5 out), $0.2500'
+    keep "$perch" agent run "$profile" 20
+    expect fine
+    [ -z "$errors" ]
+    keep "$perch" agent run "$profile" 30 --json
+    has "$output" '"usage":{"input_tokens":30,"output_tokens":5,"total_tokens":35,"cost_usd":0.25}'
+    keep "$perch" agent sessions show default
+    has "$output" 'used         75 tokens (60 in, 15 out), $0.7500'
+    keep "$perch" agent sessions show default --json
+    has "$output" '"usage":{"input_tokens":60,"output_tokens":15,"total_tokens":75,"cost_usd":0.75}'
+    keep "$perch" agent run "$profile" 96
+    expect_status 1
+    expect fine
+    has "$errors" "error: the turn has used 101 tokens, more than max_turn_tokens of its profile allows (100)"
+    keep "$perch" agent chat "$profile" --new <<<$'10\n/usage'
+    has "$errors" 'note: this session: 15 tokens (10 in, 5 out), $0.2500'
+    keep "$perch" agent check "$profile"
+    has "$output" 'tokens     at most 100 a turn'
+}
+
+@test "a budget of time: the turn that uses it up is stopped, the next one refused, a new session runs" {
+    py_agent 'budget_secs: 0.2' 'kill_grace_secs: 0' <<'AGENT'
+import os, time
+time.sleep(60 if os.environ["AGENT_MESSAGE"] == "wait" else 0)
+AGENT
+    keep "$perch" agent run "$profile" wait
+    expect_status 124
+    has "$errors" "the session has used up its budget_secs (0.2 seconds): begin a new one, or raise them"
+    keep "$perch" agent run "$profile" hi
+    expect_status 125
+    has "$errors" "the session has used up its budget_secs (0.2 seconds)"
+    keep "$perch" agent run "$profile" hi --new --json
+    has "$output" '"event":"start"'
 }

@@ -409,26 +409,38 @@ LINES
 }
 
 @test "a permission is answered by a line, or denied when no answer comes" {
-    agent asks 'protocol: "0.4"' 'permission: true' 'permission_timeout_secs: 0.3' <<'AGENT'
+    agent asks 'protocol: "0.4"' 'permission: true' <<'AGENT'
 read -r turn
 echo '{"type":"permission_request","request_id":"r1","tool_name":"rm","description":"clean up","input":{"path":"x"}}'
 read -r answer
 echo "{\"type\":\"result\",\"text\":\"$(echo "$answer" | tr '"' ' ')\"}"
 AGENT
+    (cat asks.yaml && echo 'permission_timeout_secs: 0.3') >hasty.yaml
     mkfifo lines
-    timeout 60 "$perch" agent serve --profile asks.yaml <lines >events 2>errors &
+    timeout 60 "$perch" agent serve --profile asks.yaml --any-profile <lines >events 2>errors &
     exec 9>lines
     echo '{"id":"1","message":"m"}' >&9
     wait_until grep -q '"event":"permission"' events
+    echo '{"permit":"1","request_id":"r1","option":"perhaps"}' >&9
     echo '{"permit":"1","request_id":"r2","allow":true}' >&9
     echo '{"permit":"1","request_id":"r1","allow":true,"message":"go on"}' >&9
     wait_until grep -q '"event":"end"' events
-    echo '{"id":"2","message":"m"}' >&9
+    echo '{"id":"2","message":"m","profile":"hasty.yaml"}' >&9
     wait_until grep -q '"event":"end","id":"2"' events
+    echo '{"id":"4","message":"m","session_name":"d"}' >&9
+    wait_until grep -q '"event":"permission","id":"4"' events
+    echo '{"permit":"4","request_id":"r1","option":"session"}' >&9
+    wait_until grep -q '"event":"end","id":"4"' events
+    echo '{"id":"5","message":"m","session_name":"d"}' >&9
+    wait_until grep -q '"event":"end","id":"5"' events
     echo '{"id":"3","message":"m","session_name":"c"}' >&9
     exec 9>&-
     wait
-    ask 'names("1").split() == ["start", "permission", "warning", "reply", "end"]' \
+    ask 'names("1").split() == ["start", "permission", "warning", "warning", "reply", "end"]' \
+        '[o["id"] for o in of("1")[1]["options"]] == ["yes", "session", "always", "no"]' \
+        'of("1")[2]["message"] == "that question has no option '"'perhaps'"'"' \
+        'names("5").split() == ["start", "reply", "end"]' \
+        '"behavior : allow" in [e for e in of("5") if e["event"] == "reply"][0]["text"]' \
         '[e for e in of("1") if e["event"] == "permission"][0]["description"] == "clean up"' \
         '[e for e in of("1") if e["event"] == "permission"][0]["input"] == {"path": "x"}' \
         '"behavior : allow , message : go on" in [e for e in of("1") if e["event"] == "reply"][0]["text"]' \

@@ -154,7 +154,7 @@ print(*sqlite3.connect(os.environ["XDG_STATE_HOME"] + "/perch/sessions.db").exec
     [ "${#lines[@]}" -eq 4 ]
     [[ "$output" == *"work "*"ann "*"$BATS_TEST_TMPDIR/echo.yaml"* ]]
     run "$perch" agent sessions show work --from ann
-    [[ "$output" == *"session id   after-b"*"turns        1" ]]
+    [[ "$output" == *"session id   after-b"*"turns        1"* ]]
     [ "$("$perch" agent sessions list --json | python3 -c 'import json, sys
 print(sorted((s["from"], s["session_name"], s["session_id"], s["turns"]) for s in json.load(sys.stdin)["sessions"]))')" = \
         "[('', 'default', 'after-a', 1), ('ann', 'work', 'after-b', 1), ('bob', 'work', 'after-c', 1)]" ]

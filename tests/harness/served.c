@@ -121,6 +121,7 @@ static void give_answer(perch_job *job, struct served_job *served_job, const per
 	answer.chosen = chosen;
 	answer.chosen_count = 1;
 	answer.by = "tester";
+	answer.option = served_job->option;
 	answer.message = served_job->is_no ? "rather not" : NULL;
 	perch_err err = { 0 };
 	uint64_t number = ask->number; /* the question is gone when it is answered */
@@ -150,6 +151,8 @@ static void take_event(perch_job *job, void *data, const perch_event *event)
 	} else if (event->kind == PERCH_EVENT_ASK) {
 		own->asked = event->ask->number;
 		own->ask_kind = event->ask->kind;
+		for (size_t i = 0; i < event->ask->option_count; i++)
+			buf_printf(&own->offered, "%s ", event->ask->options[i].id.data);
 		if (own->answers)
 			give_answer(job, own, event->ask);
 	} else if (event->kind == PERCH_EVENT_RESULT) {
@@ -239,4 +242,5 @@ void served_free(struct served_job *job)
 	if (!job->frees)
 		perch_job_free(job->job);
 	buf_free(&job->log);
+	buf_free(&job->offered);
 }

@@ -37,11 +37,13 @@ struct served_job {
 	perch_job_end end;
 	bool is_confined; /* by its end */
 	perch_tool_code code;
-	bool answers;   /* with what was asked, at once */
-	bool is_no;     /* and says no */
-	bool cancels;   /* when it begins */
-	bool frees;     /* itself at its end */
-	uint64_t asked; /* the number of the last question */
+	bool answers;       /* with what was asked, at once */
+	bool is_no;         /* and says no */
+	const char *option; /* and by this option; NULL = by none */
+	struct buf offered; /* options of all questions */
+	bool cancels;       /* when it begins */
+	bool frees;         /* itself at its end */
+	uint64_t asked;     /* the number of the last question */
 	perch_ask_kind ask_kind;
 };
 

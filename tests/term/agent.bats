@@ -39,7 +39,7 @@ END
     asking_agent
     in_terminal
     wait_for 'May the agent use tool1?'
-    wait_for 'Type yes or no'
+    wait_for 'Type yes, no, session'
     keys yes Enter
     wait_for 'May the agent use tool2?'
     keys n Enter
@@ -47,6 +47,35 @@ END
     [[ "$(screen)" == *'1allow 2deny'* ]]
     wait_until test -s "$WORK/after"
     cmp "$WORK/before" "$WORK/after"
+}
+
+@test "session and always: what was said once is not asked again" {
+    cat >"$WORK/agent.py" <<'END'
+import json, sys
+turn = json.loads(sys.stdin.readline())
+print(json.dumps({"type": "permission_request", "request_id": "1", "tool_name": turn["message"],
+                  "description": "to look round", "input": {"n": 1}}), flush=True)
+print(json.dumps({"type": "result", "text": turn["message"] + ": " + json.loads(sys.stdin.readline())["behavior"]}))
+END
+    printf 'permission: true\ncommand: %s\nargs: [%s]\n' "$python" "$WORK/agent.py" >"$profile"
+    between_looks "$WORK" "$perch" agent run "$profile" ls
+    wait_for 'May the agent use ls? to look round {"n": 1} (session: always in this'
+    wait_for 'Type yes, no, session or always [no]:'
+    keys session Enter
+    wait_for '[over 0]'
+    [[ "$(screen)" == *'May the agent use ls? to look round {"n": 1} session'* ]]
+    [[ "$(screen)" == *'ls: allow'* ]]
+    "$perch" agent sessions show default | grep '^may use *ls$'
+    [ "$("$perch" agent run "$profile" ls </dev/null)" = "ls: allow" ]
+    [ "$("$perch" agent run "$profile" ls --session-name other </dev/null)" = "ls: deny" ]
+    between_looks "$WORK" "$perch" agent run "$profile" rm
+    wait_for 'May the agent use rm?'
+    keys always Enter
+    wait_for 'rm: allow'
+    [ "$("$perch" agent run "$profile" rm --session-name other </dev/null)" = "rm: allow" ]
+    "$perch" agent allow "$profile" | grep '^  tools  *rm$'
+    "$perch" agent revoke "$profile" --tool rm
+    [ "$("$perch" agent run "$profile" rm --session-name other </dev/null)" = "rm: deny" ]
 }
 
 # Asks when it is told to, for a tool with this input; says what the answer was.
@@ -75,9 +104,9 @@ END
     keys "yes" Enter "y" Enter "ye"
     wait_for ye
     touch "$WORK/go"
-    wait_for 'Type yes or no [no]:'
+    wait_for 'Type yes, no, session or always [no]:'
     keys "s" Enter
-    wait_for 'please type yes or no'
+    wait_for 'please type yes, no, session or always'
     keys BSpace "n" Enter
     wait_for '[over 0]'
     [[ "$(screen)" == *'answer: deny'* ]]
@@ -88,13 +117,13 @@ END
     agent_asks_on_command '"rm -rf /"'
     in_terminal
     touch "$WORK/go"
-    wait_for 'Type yes or no'
+    wait_for 'Type yes, no, session'
     printf 'yes\nyes this is pasted\n\n' >"$WORK/text"
     tmux -L "$socket" load-buffer "$WORK/text"
     tmux -L "$socket" paste-buffer -p
-    wait_for 'Type yes or no [no]: yes yes this is pasted'
+    wait_for 'Type yes, no, session or always [no]: yes yes this is pasted'
     keys Enter
-    wait_for 'please type yes or no'
+    wait_for 'please type yes, no, session or always'
     keys C-u Enter
     wait_for '[over 0]'
     [[ "$(screen)" == *'answer: deny'* ]]
@@ -104,7 +133,7 @@ END
     agent_asks_on_command "\"$(printf 'word%.0s ' $(seq 40)) && rm -rf /the-end\""
     in_terminal
     touch "$WORK/go"
-    wait_for 'Type yes or no'
+    wait_for 'Type yes, no, session'
     [[ "$(screen)" == *'rm -rf /the-end"}'* ]]
     keys y Enter
     wait_for '[over 0]'
@@ -114,7 +143,7 @@ END
     agent_asks_on_command "\"$(head -c 20000 /dev/zero | tr '\0' ' ') && rm -rf /the-end\""
     in_terminal
     touch "$WORK/go"
-    wait_for 'Type yes or no'
+    wait_for 'Type yes, no, session'
     screen_has '…'
     keys Enter
     wait_for '[over 0]'
@@ -127,9 +156,9 @@ END
     keys "yes" Enter "ye"
     wait_for ye
     touch "$WORK/go"
-    wait_for 'Type yes or no [no]:'
+    wait_for 'Type yes, no, session or always'
     keys "s" Enter
-    wait_for 'please type yes or no'
+    wait_for 'please type yes, no, session or always'
     keys "yes" Enter
     wait_for '[over 0]'
     [[ "$(screen)" == *'answer: allow'* ]]
@@ -140,7 +169,7 @@ END
     shell_in_terminal "$WORK"
     keys "clear; '$perch' agent run --profile bot.yaml --no-store --prompt hi" Enter
     wait_for 'May the agent use tool1?'
-    wait_for 'Type yes or no'
+    wait_for 'Type yes, no, session'
     keys C-z
     wait_for "Stopped"
     keys "clear" Enter
@@ -182,7 +211,7 @@ END
     printf 'permission: true\ntimeout_secs: 3\ncommand: %s\nargs: [%s]\n' \
         "$python" "$WORK/agent.py" >"$profile"
     in_terminal
-    wait_for 'Type yes or no'
+    wait_for 'Type yes, no, session'
     touch "$WORK/go"
     wait_for '[over 124]'
     [ "$(line 1)" = thinking ]

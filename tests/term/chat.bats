@@ -285,12 +285,12 @@ END
     chat
     keys "go" Enter
     wait_for "May the agent use rm?"
-    wait_until typing "  Type yes or no [no]:"
+    wait_until typing "  Type yes, no, session or always [no]:"
     keys "yes" Enter
     wait_for "allowed"
     wait_until typing "❯"
     keys "again" Enter
-    wait_until typing "  Type yes or no [no]:"
+    wait_until typing "  Type yes, no, session or always [no]:"
     keys "n" Enter
     wait_for "denied"
     keys C-d
@@ -340,15 +340,15 @@ END
     keys "a draft"
     wait_until typing "❯ a draft"
     touch go
-    wait_until typing "  Type yes or no [no]:"
+    wait_until typing "  Type yes, no, session or always [no]:"
     keys " yes more text" Enter
-    wait_for "please type yes or no"
+    wait_for "please type yes, no, session or always"
     keys C-u "yes" Enter "!"
     wait_for "allowed"
     wait_until typing "❯ a draft!"
     keys Enter
     wait_for "❯ a draft!"
-    wait_until typing "  Type yes or no [no]:"
+    wait_until typing "  Type yes, no, session or always [no]:"
     keys C-c
     wait_for "(stopped)"
     keys C-d
@@ -360,11 +360,11 @@ END
     touch go
     chat
     keys "go" Enter
-    wait_until typing "  Type yes or no [no]:"
+    wait_until typing "  Type yes, no, session or always [no]:"
     printf 'yes this is pasted\nyes\n' >text
     tmux -L "$socket" load-buffer text
     tmux -L "$socket" paste-buffer -p
-    wait_until typing "  Type yes or no [no]: yes this is pasted yes"
+    wait_until typing "  Type yes, no, session or always [no]: yes this is pasted yes"
     keys C-u Enter
     wait_for "denied"
     wait_until typing "❯"

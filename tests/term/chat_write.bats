@@ -107,13 +107,18 @@ END
     keys " more" Enter
     wait_for "got first more []"
     keys "/usage" Enter
-    wait_for "input_tokens  30"
+    wait_for "this session: 30 tokens (30 in, 0 out)"
     keys "/sessions" Enter
     wait_for "* default  (3 turns)"
     keys "/copy" Enter
     wait_for "copied"
     keys "/attach nothing.txt" Enter
     wait_for "nothing.txt: No such file"
+    "$perch" agent run --profile all.yaml --prompt x --session-name $'bad\e[2Jname' >/dev/null
+    keys "/sessions" Enter
+    wait_for "bad"
+    wait_for "name  (1 turn)"
+    screen_has "got first more []"
     keys C-d
     wait_over
 }
@@ -124,8 +129,6 @@ END
     keys "slow" Enter
     wait_for "one"
     keys "waiting" Enter
-    touch two three
-    rm -f two three
     keys "/now quick" Enter
     wait_for "(stopped)"
     touch two three
@@ -188,3 +191,46 @@ END
 }
 
 screen_styles() { tmux -L "$socket" capture-pane -e -p; }
+
+# Thinks, waits, thinks again between the words of its reply.
+thinking() {
+    profile=think.yaml
+    agent think 'protocol: "0.4"' 'env: {WORK: "${WORK}"}' <<'END'
+read -r turn
+echo '{"type":"partial","role":"thinking","text":"a secret thought"}'
+while [ ! -e "$WORK/two" ]; do sleep 0.05; done
+echo '{"type":"partial","text":"the reply"}'
+echo '{"type":"partial","role":"thinking","text":"another thought"}'
+while [ ! -e "$WORK/three" ]; do sleep 0.05; done
+echo '{"type":"result","text":"","usage":{"input_tokens":7}}'
+END
+}
+
+@test "thinking is one line while it lasts, or shown, or hidden; -v tells the usage" {
+    for size in '80 24' '40 10'; do
+        read -r columns rows <<<"$size"
+        rm -f two three
+        terminal_anew
+        thinking
+        chat -v
+        keys "hi" Enter
+        wait_for "thinking"
+        touch two
+        wait_for "the reply"
+        wait_for "thinking"
+        touch three
+        wait_for "usage: 7 tokens (7 in, 0 out)"
+        screen_lacks "thinking"
+        screen_lacks "thought"
+        keys C-d
+        wait_over
+        terminal_anew
+        chat --thinking show
+        keys "hi" Enter
+        wait_for "another thought"
+        wait_for "a secret thought"
+        wait_for "the reply"
+        keys C-d
+        wait_over
+    done
+}

@@ -30,7 +30,8 @@ static const struct {
 	{ { "{\"input_tokens\":1e300,\"output_tokens\":1e400,\"cost_usd\":1e300}" },
 		"{\"input_tokens\":9007199254740991,\"total_tokens\":9007199254740991,"
 		"\"cost_usd\":9007199254.740992}" },
-	{ { "{\"tokens\":2}", "[1]" }, "{}" },
+	{ { "{\"tokens\":2}", "[1]" }, "{\"total_tokens\":2}" },
+	{ { "{\"input_tokens\":2,\"prompt_tokens\":2}" }, "{\"input_tokens\":2,\"total_tokens\":2}" },
 	{ { "\"many\"", "17" }, "{}" },
 };
 

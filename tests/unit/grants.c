@@ -182,6 +182,35 @@ START_TEST(several_processes_lose_nothing)
 }
 END_TEST
 
+START_TEST(a_tool_is_added_and_the_rest_stays)
+{
+	begin();
+	struct arena arena = { 0 };
+	folder_write(FILE_NAME, "schema = 1 # ours\n[agent.\"/b.yaml\"]\nnet = \"none\" # why\n");
+	ck_assert_int_eq(grants_add_tool("/b.yaml", "bash", NULL), 0);
+	ck_assert_int_eq(grants_add_tool("/b.yaml", "bash", NULL), 0);
+	ck_assert_int_eq(grants_add_tool("/b.yaml", "a \"b\"", NULL), 0);
+	ck_assert_int_eq(grants_add_tool("/other.yaml", "ls", NULL), 0);
+	struct grant grant = read_grant(GRANT_AGENT, "/b.yaml", &arena);
+	ck_assert_int_eq(grant.widening.net, WIDENING_NET_NONE);
+	ck_assert_str_eq(grant.tools[0], "bash");
+	ck_assert_str_eq(grant.tools[1], "a \"b\"");
+	ck_assert_ptr_null(grant.tools[2]);
+	ck_assert_str_eq(read_grant(GRANT_AGENT, "/other.yaml", &arena).tools[0], "ls");
+	char *text = folder_read(folder_path(FILE_NAME));
+	ck_assert_ptr_nonnull(strstr(text, "net = \"none\" # why"));
+	free(text);
+	char name[16];
+	int r = 0;
+	for (int i = 0; i <= GRANT_TOOLS_MAX && r == 0; i++) {
+		snprintf(name, sizeof(name), "t%d", i);
+		r = grants_add_tool("/b.yaml", name, NULL);
+	}
+	ck_assert_int_eq(r, -E2BIG);
+	arena_free(&arena);
+}
+END_TEST
+
 static int use_once(void *data)
 {
 	(void)data;
@@ -191,6 +220,8 @@ static int use_once(void *data)
 	int r = grants_write(GRANT_PLUGIN, "a", &grant, NULL);
 	if (r == 0)
 		r = grants_read(GRANT_PLUGIN, "a", &arena, &grant, NULL);
+	if (r == 0)
+		r = grants_add_tool("/b.yaml", "bash", NULL);
 	if (r == 0)
 		r = grants_remove(GRANT_PLUGIN, "a", NULL);
 	ck_assert(r == 0 || r == -ENOMEM);
@@ -207,4 +238,4 @@ END_TEST
 
 SUITE_MAIN("grants", no_record_is_an_empty_grant, what_is_written_is_read,
 	the_rest_of_the_file_stays, mistakes_are_told_with_their_place, several_processes_lose_nothing,
-	every_allocation_may_fail)
+	a_tool_is_added_and_the_rest_stays, every_allocation_may_fail)

@@ -35,6 +35,19 @@ static const char *const made_by[] = {
 	" PRIMARY KEY (profile, sender, name, number)) WITHOUT ROWID;"
 	"PRAGMA application_id = 1885565800; PRAGMA user_version = 2;"
 	"INSERT INTO session VALUES ('/p', 'ann', 'default', 'kept', 1700000000, 7, 10, 2, 12, 0, 50)",
+	"PRAGMA page_size = 1024; PRAGMA journal_mode = WAL;"
+	"CREATE TABLE session (profile TEXT NOT NULL, sender TEXT NOT NULL, name TEXT NOT NULL,"
+	" id TEXT NOT NULL, last_used INTEGER NOT NULL, turns INTEGER NOT NULL,"
+	" input_tokens INTEGER NOT NULL DEFAULT 0, output_tokens INTEGER NOT NULL DEFAULT 0,"
+	" total_tokens INTEGER NOT NULL DEFAULT 0, cost_micros INTEGER NOT NULL DEFAULT 0,"
+	" spent_ms INTEGER NOT NULL DEFAULT 0, permits TEXT NOT NULL DEFAULT '',"
+	" PRIMARY KEY (profile, sender, name)) WITHOUT ROWID;"
+	"CREATE TABLE ticket (profile TEXT NOT NULL, sender TEXT NOT NULL, name TEXT NOT NULL,"
+	" number INTEGER NOT NULL, holder INTEGER NOT NULL,"
+	" PRIMARY KEY (profile, sender, name, number)) WITHOUT ROWID;"
+	"PRAGMA application_id = 1885565800; PRAGMA user_version = 3;"
+	"INSERT INTO session VALUES ('/p', 'ann', 'default', 'kept', 1700000000, 7, 10, 2, 12, 0, 50,"
+	" 'bash' || char(10))",
 };
 _Static_assert(COUNT(made_by) == DATABASE_VERSION + 1, "a database of every version");
 
@@ -81,6 +94,7 @@ START_TEST(every_earlier_version_is_brought_up_to_date)
 			ck_assert_str_eq(record.id, "kept");
 			ck_assert_int_eq(record.turns, 7);
 			ck_assert_uint_eq(record.spending.usage.total_tokens, version < 2 ? 0 : 12);
+			ck_assert_str_eq(record.permits, version < 3 ? "" : "bash\n");
 		}
 		arena_free(&arena);
 		ck_assert_str_eq(state_id_now(host, sessions), "");

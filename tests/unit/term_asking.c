@@ -49,8 +49,16 @@ static const perch_question choose_many = { .kind = PERCH_QUESTION_MULTI_SELECT,
 	.defaults = first_and_last,
 	.default_count = 2 };
 
+static const perch_question ways = { .kind = PERCH_QUESTION_CONFIRM, .message = { "May it?", 7 } };
+static const char *const further[] = { "session", "always", NULL };
+static const struct question_manner with_further_words = {
+	.is_deliberate = true, .yes_words = further, .hint = { "(or so)", 7 }
+};
+
 static const struct question_manner *manner_of(const perch_question *question)
 {
+	if (question == &ways)
+		return &with_further_words;
 	return question == &deliberate ? &with_a_word : NULL;
 }
 
@@ -83,6 +91,7 @@ static const char *describe(const struct answer *answer, perch_question_kind kin
 		buf_append(&out, answer->text.data, answer->text.len);
 	} else if (kind == PERCH_QUESTION_CONFIRM) {
 		buf_append_text(&out, answer->yes ? "yes" : "no");
+		buf_append_text(&out, answer->word ? answer->word : "");
 	} else {
 		buf_append_text(&out, "chosen:");
 		for (size_t i = 0; i < answer->chosen_count; i++)
@@ -158,6 +167,10 @@ static const struct {
 	{ &deliberate, "ye\x1B", "cancelled", "? May it? {\"command\":\"rm -rf /\"} (cancelled)" },
 	{ &deliberate, "ye\x04", "cancelled", "? May it? {\"command\":\"rm -rf /\"} (cancelled)" },
 	{ &deliberate, "\x1B[200~yes\r\x1B[201~\r", "yes", "? May it? {\"command\":\"rm -rf /\"} yes" },
+	{ &ways, "\r", "no", "? May it? no" },
+	{ &ways, "Y\r", "yes", "? May it? yes" },
+	{ &ways, "Always\r", "yesalways", "? May it? always" },
+	{ &ways, "alwayss\r\x7F\r", "yesalways", "? May it? always" },
 	{ &choose, "\r", "chosen:1", "? Pick: green" },
 	{ &choose, "blu\r", "chosen:2", "? Pick: blue" },
 	{ &choose, "x\x1B\x1B", "cancelled", "? Pick: (cancelled)" },
@@ -210,6 +223,11 @@ static const struct {
 	{ &deliberate, "y", 20, 2, "? (above)\n  Type ... y" },
 	{ &deliberate, "y", 40, 1, "? May it? {\"command\":\"rm -rf /\"} ... y" },
 	{ &deliberate, "\r", 20, 4, "? May it?\n  {\"command\":\"rm\n  -rf /\"}\n  Type ..." },
+	{ &ways, "", 60, 5, "? May it? (or so)\n  Type yes, no, session or always [no]:" },
+	{ &ways, "x\r", 60, 5,
+		"? May it? (or so)\n  Type yes, no, session or always [no]: x\n"
+		"  ! please type yes, no, session or always" },
+	{ &ways, "always", 40, 5, "? May it? (or so)\n  Type yes, no, session or ... always" },
 	{ &long_confirm, "", 40, 5,
 		"? Delete the caches and all logs, and\n  the whole production database? [y/N]" },
 	{ &long_confirm, "", 41, 2,
@@ -353,6 +371,7 @@ START_TEST(plain_questions_are_lines)
 		{ &prompt_default, "? Where: [staging] " },
 		{ &confirm, "? Sure? [y/N] " },
 		{ &deliberate, "? May it? {\"command\":\"rm -rf /\"} Type yes or no [no]: " },
+		{ &ways, "? May it? (or so) Type yes, no, session or always [no]: " },
 		{ &choose, "   1) red\n   2) green\n   3) blue\n? Pick: [2] " },
 		{ &choose_many, "*  1) red\n   2) green\n*  3) blue\n? Pick: [1,3] " },
 	};

@@ -101,6 +101,7 @@ static int agent_allow(struct cli *cli, int argc, char **argv)
 		.find = agent_allow_find_profile,
 		.approve_option = "profile",
 		.approve = agent_approve,
+		.has_tools = true,
 		.settle = agent_settle,
 	};
 	return cli_allow(cli, &agent, argc, argv);
@@ -113,6 +114,7 @@ static int agent_revoke(struct cli *cli, int argc, char **argv)
 		.noun = "agent",
 		.command = "perch agent",
 		.find = agent_allow_find_path,
+		.has_tools = true,
 		.settle = agent_settle,
 	};
 	return cli_revoke(cli, &agent, argc, argv);
@@ -121,8 +123,11 @@ static int agent_revoke(struct cli *cli, int argc, char **argv)
 const struct command agent_allow_command = {
 	.name = "allow",
 	.summary = "give a sandboxed agent more than its profile does, or a sandbox",
-	.help = "usage: perch agent allow PROFILE OPTIONS\n"
-			"\n" ALLOW_OPTIONS_HELP "  --profile       approve what the profile itself allows now\n"
+	.help = "usage: perch agent allow PROFILE [OPTIONS]\n"
+			"\n" ALLOW_OPTIONS_HELP "  --tool NAME     use this tool without asking (0.4)\n"
+			"  --profile       approve what the profile itself allows now\n"
+			"\n"
+			"Without options, shows what is allowed.\n"
 			"\n"
 			"On top of what `sandbox` of the profile says; kept in perch's grants.toml by the\n"
 			"path of the profile, shown by `perch agent check`. An agent without a sandbox\n"
@@ -142,7 +147,8 @@ const struct command agent_revoke_command = {
 			"\n"
 			"Takes back what the options name; without options, all that was allowed. What\n"
 			"the profile says stays.\n"
-			"\n" ALLOW_OPTIONS_HELP "\n"
+			"\n" ALLOW_OPTIONS_HELP "  --tool NAME     ask again before it uses this tool\n"
+			"\n"
 			"example:\n"
 			"  perch agent revoke bot.yaml --read /srv/data\n",
 	.words = WORDS_AGENTS,

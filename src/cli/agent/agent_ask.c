@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -12,17 +13,23 @@
 /* Bytes of the tool's input that are shown: more than a screen holds. */
 enum { INPUT_SHOWN = 16 * 1024 };
 
+/* Ways to say yes beside the word itself, and the longest word of one. */
+enum { WAYS_MAX = 6, WAY_WORD_MAX = 12 };
+
 /* A question that is open, or waits for the one before it. */
 struct wish {
 	struct wish *next;
 	uint64_t number; /* that the job has for it */
 	struct buf text;
+	const char *ways[WAYS_MAX + 1]; /* ends with NULL; texts of the question */
+	struct buf hint;                /* what these mean */
 	perch_question question;
 };
 
 static void agent_ask_free_wish(struct wish *wish)
 {
 	buf_free(&wish->text);
+	buf_free(&wish->hint);
 	free(wish);
 }
 
@@ -37,15 +44,24 @@ static void agent_ask_drop_first(struct agent_asker *asker)
 
 static void agent_ask_show_first(struct agent_asker *asker)
 {
-	static const struct question_manner manner = { .is_deliberate = true };
-	if (asker->first)
-		asker->terminal->table->ask(asker->terminal, &asker->first->question, &manner);
+	struct wish *wish = asker->first;
+	if (!wish)
+		return;
+	const struct question_manner manner = {
+		.is_deliberate = true,
+		.yes_words = wish->ways,
+		.hint = { wish->hint.data, wish->hint.len },
+	};
+	asker->terminal->table->ask(asker->terminal, &wish->question, &manner);
 }
 
-static void agent_ask_answer(perch_job *job, uint64_t number, bool yes, const char *why_not)
+/* way: one of the ways to say yes; NULL = none of them. */
+static void agent_ask_answer(
+	perch_job *job, uint64_t number, bool yes, const char *way, const char *why_not)
 {
 	perch_answer answer = PERCH_ANSWER_INIT;
 	answer.yes = yes;
+	answer.option = way;
 	answer.message = yes ? NULL : why_not;
 	perch_job_answer(job, number, &answer, NULL);
 }
@@ -62,7 +78,7 @@ static void agent_ask_answered(void *data, const struct answer *answer)
 	}
 	uint64_t number = asker->first->number;
 	agent_ask_drop_first(asker);
-	agent_ask_answer(asker->job, number, answer->yes, "the user said no");
+	agent_ask_answer(asker->job, number, answer->yes, answer->word, "the user said no");
 	agent_ask_show_first(asker);
 }
 
@@ -89,14 +105,43 @@ static bool agent_ask_open_terminal(struct agent_asker *asker)
 static void agent_ask_write_question(struct buf *text, const perch_ask *ask)
 {
 	struct str name = str_of(ask->subject);
+	struct str about = str_of(ask->description);
 	struct str input = str_of(ask->detail);
 	bool is_cut = input.len > INPUT_SHOWN;
 	buf_append_text(text, "May the agent use ");
 	buf_append(text, name.data, name.len);
 	buf_append_text(text, "? ");
+	if (about.len) {
+		buf_append(text, about.data, about.len < INPUT_SHOWN ? about.len : INPUT_SHOWN);
+		buf_append_char(text, ' ');
+	}
 	buf_append(text, input.data, is_cut ? INPUT_SHOWN : input.len);
 	if (is_cut)
 		buf_append_text(text, cli_is_utf8() ? "…" : "...");
+}
+
+/* A way that is a word to be typed, and is not yes or no itself. */
+static bool agent_ask_is_way(const perch_ask_option *option)
+{
+	size_t letters = strspn(option->id.data, "abcdefghijklmnopqrstuvwxyz");
+	return str_has_prefix(str_of(option->kind), STR("allow")) && letters > 1 &&
+		letters == option->id.len && letters <= WAY_WORD_MAX && !str_is(str_of(option->id), "yes");
+}
+
+/* "(session: always in this session)" behind the question. */
+static void agent_ask_write_ways(struct wish *wish, const perch_ask *ask)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < ask->option_count && count < WAYS_MAX; i++) {
+		const perch_ask_option *option = &ask->options[i];
+		if (!agent_ask_is_way(option))
+			continue;
+		buf_append_text(&wish->hint, count ? "; " : "(");
+		buf_printf(&wish->hint, "%s: ", option->id.data);
+		buf_append(&wish->hint, option->name.data, option->name.len);
+		wish->ways[count++] = option->id.data;
+	}
+	buf_append_text(&wish->hint, count ? ")" : "");
 }
 
 static struct wish *agent_ask_make_wish(const perch_ask *ask)
@@ -106,7 +151,8 @@ static struct wish *agent_ask_make_wish(const perch_ask *ask)
 		return NULL;
 	wish->number = ask->number;
 	agent_ask_write_question(&wish->text, ask);
-	if (buf_terminate(&wish->text) < 0)
+	agent_ask_write_ways(wish, ask);
+	if (buf_terminate(&wish->text) < 0 || wish->hint.failed)
 		wish->text.failed = true;
 	wish->question = (perch_question){
 		.kind = PERCH_QUESTION_CONFIRM,
@@ -123,7 +169,7 @@ void agent_asker_ask(struct agent_asker *asker, perch_job *job, const perch_ask 
 {
 	struct wish *wish = agent_ask_open_terminal(asker) ? agent_ask_make_wish(ask) : NULL;
 	if (!wish) {
-		agent_ask_answer(job, ask->number, false, "nobody is there to be asked");
+		agent_ask_answer(job, ask->number, false, NULL, "nobody is there to be asked");
 		return;
 	}
 	asker->job = job;

@@ -27,13 +27,13 @@ static void agent_chat_signal_arrived(void *data, int signal)
 static void agent_chat_host_log(void *data, perch_log_level level, const char *text)
 {
 	if (level >= PERCH_LOG_WARN)
-		chat_view_note(data, "warning", str_from(text));
+		chat_show_note(data, "warning", str_from(text));
 }
 
 static void agent_chat_service_warns(perch_service *service, void *data, const char *text)
 {
 	(void)service;
-	chat_view_note(data, "warning", str_from(text));
+	chat_show_note(data, "warning", str_from(text));
 }
 
 /* Only to be told: a failure is told by the first turn. */
@@ -179,7 +179,7 @@ const struct command agent_chat_command = {
 			"  --allow-shell-message     let a shell read {{MESSAGE}} as a script\n"
 			"  --sandbox[=off]           confine it, or not, instead of what the profile says\n"
 			"  --line-limit BYTES, --output-limit BYTES   (8388608, 67108864)\n"
-			"  --plain, --trace FILE     no Markdown is drawn; record every line\n"
+			"  --thinking show|fold|hide, --trace FILE   as in run; --plain: no Markdown\n"
 			"  -v, -q                    with the agent's stderr; without warnings\n"
 			"\n"
 			"example:\n"

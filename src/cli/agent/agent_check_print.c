@@ -29,6 +29,8 @@ static void agent_check_print_seconds(const char *title, uint64_t ns)
 		printf("%-10s none\n", title);
 }
 
+/* Names alone: a value may be a secret. Variables of the protocol are left out, every agent has
+ * them. */
 static void agent_check_print_env(const struct checkup *checkup)
 {
 	printf("%-10s", "env");
@@ -107,8 +109,14 @@ void agent_check_print_for_people(const struct checkup *checkup)
 	agent_check_print_seconds("timeout", profile->timeout_ns);
 	agent_check_print_seconds("idle", profile->idle_timeout_ns);
 	agent_check_print_seconds("grace", profile->kill_grace_ns);
+	if (profile->budget_ns)
+		printf(
+			"%-10s %g s for all turns of a session\n", "budget", (double)profile->budget_ns / 1e9);
+	if (profile->max_turn_tokens)
+		printf("%-10s at most %zu a turn\n", "tokens", profile->max_turn_tokens);
+	agent_check_print_some("may use", profile->permits);
 	agent_check_print_sandbox(checkup);
-	fflush(stdout);
+	fflush(stdout); /* warnings come behind it, also where both streams are one terminal */
 	struct str rest = { checkup->warnings.data, checkup->warnings.len };
 	while (rest.len) {
 		fputs("warning: ", stderr);
@@ -147,6 +155,7 @@ static void agent_check_write_sandbox(perch_json_writer *writer, const struct ch
 
 int agent_check_print_json(const struct checkup *checkup)
 {
+	static const char *const nothing[] = { NULL };
 	struct envelope envelope;
 	perch_json_writer *writer = &envelope.writer;
 	envelope_begin(&envelope);
@@ -158,6 +167,7 @@ int agent_check_print_json(const struct checkup *checkup)
 	member_text(writer, "program", checkup->program);
 	member_text(writer, "cwd", checkup->launch.cwd);
 	member_variables(writer, "env", checkup->launch.env);
+	member_list(writer, "tools", checkup->profile.permits ? checkup->profile.permits : nothing);
 	agent_check_write_sandbox(writer, checkup);
 	agent_check_write_warnings(writer, checkup);
 	member_text(writer, "problem", checkup->problem.code ? checkup->problem.text : NULL);

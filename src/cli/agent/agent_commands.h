@@ -141,6 +141,15 @@ void agent_print_flush(struct agent_print *print);
 void agent_print_make_way(struct agent_print *print);
 void agent_print_close(struct agent_print *print);
 
+/* ---- agent_spent.c --------------------------------------------------------------- */
+
+enum { AGENT_SPENT_MAX = 160 };
+
+/* "21 tokens (15 in, 6 out), $1.5000". False, and "", when nothing is known. */
+bool agent_spent_words(const perch_agent_usage *usage, char words[AGENT_SPENT_MAX]);
+bool agent_spent_is_known(const perch_agent_usage *usage);
+void agent_spent_add(perch_agent_usage *sum, const perch_agent_usage *more);
+
 /* ---- agent_check_print.c ------------------------------------------------------- */
 
 /* Everything that is known of a profile. */

@@ -237,7 +237,7 @@ static int agent_run(struct cli *cli, int argc, char **argv)
 	struct agent_run run = { .cli = cli };
 	int code = agent_words_read(&run.words, cli, argc, argv);
 	agent_tell_open(&run.tell, cli, &run.asker);
-	agent_tell_set_thinking(&run.tell, run.words.thinking);
+	run.tell.thinking = agent_thinking_of(run.words.thinking);
 	if (code == 0)
 		code = agent_run_to_the_end(&run);
 	agent_run_close(&run);

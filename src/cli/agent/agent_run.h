@@ -75,7 +75,7 @@ struct agent_tell {
 void agent_tell_open(struct agent_tell *tell, const struct cli *cli, struct agent_asker *asker);
 
 /* By the word of --thinking; NULL = as it suits the terminal. */
-void agent_tell_set_thinking(struct agent_tell *tell, const char *word);
+enum agent_thinking agent_thinking_of(const char *word);
 
 /* Everything that a turn tells, except answers to its questions. */
 void agent_tell_event(struct agent_tell *tell, perch_job *job, const perch_event *event);

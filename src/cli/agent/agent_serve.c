@@ -89,12 +89,10 @@ static void agent_serve_cancel_turn(struct serve *serve, const char *id)
 
 static void agent_serve_permit(struct serve *serve, const struct turn_permit *permit)
 {
-	if (serve_turns_permit(&serve->turns, permit))
-		return;
-	char text[160];
-	snprintf(text, sizeof(text), "there is no open request '%.80s'", permit->request_id);
+	perch_err err = { 0 };
 	const struct turn_report report = { &serve->report, permit->turn };
-	turn_report_warning(&report, str_from(text));
+	if (serve_turns_permit(&serve->turns, permit, &err) < 0)
+		turn_report_warning(&report, str_from(err.text));
 }
 
 static const char *agent_serve_refusal_code(const perch_err *err)

@@ -56,13 +56,11 @@ static void agent_serve_turns_forget(struct serve_ask *ask)
 	free(ask);
 }
 
-static void agent_serve_turns_answer(
-	perch_job *job, uint64_t number, bool is_allowed, const char *message)
+static void agent_serve_turns_deny(const struct serve_ask *ask, const char *why)
 {
 	perch_answer answer = PERCH_ANSWER_INIT;
-	answer.yes = is_allowed;
-	answer.message = message;
-	perch_job_answer(job, number, &answer, NULL);
+	answer.message = why;
+	perch_job_answer(ask->turn->job, ask->number, &answer, NULL);
 }
 
 static void agent_serve_turns_impatient(struct timer *timer, uint64_t now_ns)
@@ -76,7 +74,7 @@ static void agent_serve_turns_impatient(struct timer *timer, uint64_t now_ns)
 		"the permission '%.80s' is denied: no answer came within %g seconds", ask->request_id,
 		(double)ask->patience_ns / NSEC_PER_SEC);
 	turn_report_warning(&report, str_from(text));
-	agent_serve_turns_answer(turn->job, ask->number, false, "no answer came in time");
+	agent_serve_turns_deny(ask, "no answer came in time");
 	agent_serve_turns_forget(ask);
 }
 
@@ -100,8 +98,8 @@ static void agent_serve_turns_asked(struct serve_turn *turn, const perch_ask *as
 	bool is_deaf = turn->turns->is_deaf;
 	struct serve_ask *ask = is_deaf ? NULL : agent_serve_turns_new_ask(turn, asked);
 	if (!ask) {
-		agent_serve_turns_answer(turn->job, asked->number, false,
-			is_deaf ? "nobody is there to be asked" : "out of memory");
+		const struct serve_ask none = { .turn = turn, .number = asked->number };
+		agent_serve_turns_deny(&none, is_deaf ? "nobody is there to be asked" : "out of memory");
 		return;
 	}
 	list_append(&turn->asks, ask);
@@ -119,17 +117,22 @@ static void agent_serve_turns_withdrawn(struct serve_turn *turn, uint64_t number
 		agent_serve_turns_forget(ask);
 }
 
-bool serve_turns_permit(struct serve_turns *turns, const struct turn_permit *permit)
+int serve_turns_permit(struct serve_turns *turns, const struct turn_permit *permit, perch_err *err)
 {
 	struct serve_turn *turn = agent_serve_turns_find(turns, permit->turn);
 	struct serve_ask *ask = turn ? list_first(&turn->asks) : NULL;
 	while (ask && strcmp(ask->request_id, permit->request_id) != 0)
 		ask = list_next(ask);
 	if (!ask)
-		return false;
-	agent_serve_turns_answer(turn->job, ask->number, permit->is_allowed, permit->message);
-	agent_serve_turns_forget(ask);
-	return true;
+		return err_set(err, -ENOENT, "there is no open request '%.80s'", permit->request_id);
+	perch_answer answer = PERCH_ANSWER_INIT;
+	answer.yes = permit->is_allowed;
+	answer.option = permit->option;
+	answer.message = permit->message;
+	int r = perch_job_answer(turn->job, ask->number, &answer, err);
+	if (r == 0)
+		agent_serve_turns_forget(ask);
+	return r;
 }
 
 void serve_turns_deny(struct serve_turns *turns)
@@ -138,7 +141,7 @@ void serve_turns_deny(struct serve_turns *turns)
 	struct serve_turn *turn = list_first(&turns->turns);
 	for (; turn; turn = list_next(turn)) {
 		for (struct serve_ask *ask; (ask = list_first(&turn->asks));) {
-			agent_serve_turns_answer(turn->job, ask->number, false, "nobody is there to be asked");
+			agent_serve_turns_deny(ask, "nobody is there to be asked");
 			agent_serve_turns_forget(ask);
 		}
 	}

@@ -24,8 +24,9 @@ int serve_turns_take(struct serve_turns *turns, const struct turn_request *reque
 /* As if the user had sent SIGINT to it. False when there is no such turn. */
 bool serve_turns_cancel(struct serve_turns *turns, const char *id);
 
-/* Answers what the agent of a turn asks for. False when there is no such request. */
-bool serve_turns_permit(struct serve_turns *turns, const struct turn_permit *permit);
+/* Answers what the agent of a turn asks for. Fails with -ENOENT (no such request), or as
+ * perch_job_answer does. */
+int serve_turns_permit(struct serve_turns *turns, const struct turn_permit *permit, perch_err *err);
 
 /* Denies all that is asked for, and what will be. */
 void serve_turns_deny(struct serve_turns *turns);

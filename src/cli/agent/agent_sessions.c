@@ -4,13 +4,15 @@
 #include <string.h>
 #include <time.h>
 
+#include "agent/usage.h"
 #include "base/err.h"
 #include "base/macros.h"
-#include "base/utf8.h"
+#include "base/paths.h"
 #include "cli/agent/agent_commands.h"
 #include "cli/ui/envelope.h"
+#include "cli/ui/page.h"
+#include "cli/ui/table.h"
 #include "perch/sessions.h"
-#include "term/text.h"
 
 struct asked {
 	struct cli *cli;
@@ -52,6 +54,17 @@ static int agent_sessions_find(struct asked *asked, perch_err *err)
 
 /* ---- telling ------------------------------------------------------------- */
 
+static void agent_sessions_write_permits(perch_json_writer *json, const char *permits)
+{
+	struct str rest = str_from(permits);
+	member_array(json, "permits");
+	while (rest.len) {
+		struct str tool = str_cut(&rest, '\n');
+		perch_json_write_string_n(json, tool.data, tool.len);
+	}
+	perch_json_end_array(json);
+}
+
 static void agent_sessions_write_record(perch_json_writer *json, const perch_session *record)
 {
 	perch_json_begin_object(json);
@@ -61,6 +74,11 @@ static void agent_sessions_write_record(perch_json_writer *json, const perch_ses
 	member_text(json, "session_id", record->id);
 	member_number(json, "last_used", record->last_used);
 	member_number(json, "turns", record->turns);
+	member_number(json, "spent_ms", (int64_t)(record->spent_ns / NSEC_PER_MSEC));
+	member_object(json, "usage");
+	usage_write(json, &record->usage);
+	perch_json_end_object(json);
+	agent_sessions_write_permits(json, record->permits);
 	perch_json_end_object(json);
 }
 
@@ -75,16 +93,6 @@ static int agent_sessions_print_json(const struct asked *asked, const char *what
 	return envelope_end(&envelope);
 }
 
-/* Texts come from strangers: nothing that moves a cursor is printed. */
-static void agent_sessions_print_text(const char *text, int width)
-{
-	_cleanup_(buf_free) struct buf shown = { 0 };
-	text_append(&shown, &(struct look){ .utf8 = cli_shows_utf8(stdout) }, str_from(text), SIZE_MAX);
-	size_t columns = utf8_width(shown.data, shown.len);
-	int blanks = columns < (size_t)width ? width - (int)columns : 0;
-	printf("%.*s%*s", (int)shown.len, shown.len ? shown.data : "", blanks, "");
-}
-
 static void agent_sessions_format_time(int64_t seconds, char out[32])
 {
 	time_t when = (time_t)seconds;
@@ -93,40 +101,92 @@ static void agent_sessions_format_time(int64_t seconds, char out[32])
 		snprintf(out, 32, "?");
 }
 
+/* An agent by its name, where it has one. */
+static const char *agent_sessions_profile(struct arena *arena, const char *path)
+{
+	_cleanup_free_ char *directory = NULL;
+	if (paths_user(PATH_CONFIG, "perch/agents/", &directory, NULL) < 0)
+		return path;
+	struct str name = str_from(path);
+	if (!str_has_prefix(name, str_from(directory)) || !str_has_suffix(name, STR(".yaml")))
+		return path;
+	name.data += strlen(directory);
+	name.len -= strlen(directory) + strlen(".yaml");
+	return memchr(name.data, '/', name.len) ? path : arena_dup(arena, name);
+}
+
+enum { LISTED_COLUMNS = 5, LISTED_MAX = 32 };
+
+static void agent_sessions_add_row(
+	struct table *table, struct arena *arena, const perch_session *record)
+{
+	char when[LISTED_MAX];
+	char turns[LISTED_MAX];
+	agent_sessions_format_time(record->last_used, when);
+	snprintf(turns, sizeof(turns), "%lld", (long long)record->turns);
+	const char *const cells[LISTED_COLUMNS] = {
+		arena_dup(arena, str_from(when)),
+		arena_dup(arena, str_from(turns)),
+		record->name,
+		record->from[0] ? record->from : "-",
+		agent_sessions_profile(arena, record->profile),
+	};
+	if (cells[0] && cells[1] && cells[4])
+		table_add(table, cells);
+	else
+		table->failed = true;
+}
+
 static int agent_sessions_print_list(const struct asked *asked)
 {
+	static const char *const headings[LISTED_COLUMNS] = { "LAST USED", "TURNS", "NAME", "FROM",
+		"PROFILE" };
+	struct table table = { .columns = LISTED_COLUMNS };
+	struct arena arena = { 0 };
+	struct page page;
 	if (!asked->count) {
 		fputs("no sessions\n", stderr);
 		return EXIT_SUCCESS;
 	}
-	printf("%-16s  %5s  %-16s %-12s %s\n", "LAST USED", "TURNS", "NAME", "FROM", "PROFILE");
-	for (size_t i = 0; i < asked->count; i++) {
-		const perch_session *record = &asked->records[i];
-		char when[32];
-		agent_sessions_format_time(record->last_used, when);
-		printf("%-16s  %5lld  ", when, (long long)record->turns);
-		agent_sessions_print_text(record->name, 16);
-		putchar(' ');
-		agent_sessions_print_text(record->from[0] ? record->from : "-", 12);
-		putchar(' ');
-		agent_sessions_print_text(record->profile, 0);
-		putchar('\n');
-	}
-	return EXIT_SUCCESS;
+	table_add(&table, headings);
+	for (size_t i = 0; i < asked->count; i++)
+		agent_sessions_add_row(&table, &arena, &asked->records[i]);
+	page_begin(&page, asked->cli);
+	table_print(&table, &page);
+	table_free(&table);
+	arena_free(&arena);
+	return page_end(&page);
 }
 
+/* Texts come from strangers: nothing that moves a cursor is printed. */
 static void agent_sessions_print_line(const char *label, const char *text)
 {
 	printf("%-12s ", label);
-	agent_sessions_print_text(text, 0);
+	cli_put_text(stdout, str_from(text));
 	putchar('\n');
+}
+
+static void agent_sessions_print_spent(const perch_session *record)
+{
+	char words[AGENT_SPENT_MAX];
+	if (agent_spent_words(&record->usage, words))
+		agent_sessions_print_line("used", words);
+	if (record->spent_ns)
+		printf("%-12s %.1f s\n", "took", (double)record->spent_ns / 1e9);
+	struct str rest = str_from(record->permits);
+	for (const char *label = "may use"; rest.len; label = "") {
+		struct str tool = str_cut(&rest, '\n');
+		printf("%-12s ", label);
+		cli_put_text(stdout, tool);
+		putchar('\n');
+	}
 }
 
 static int agent_sessions_print_details(const struct asked *asked)
 {
 	for (size_t i = 0; i < asked->count; i++) {
 		const perch_session *record = &asked->records[i];
-		char when[32];
+		char when[LISTED_MAX];
 		agent_sessions_format_time(record->last_used, when);
 		if (i)
 			putchar('\n');
@@ -136,6 +196,7 @@ static int agent_sessions_print_details(const struct asked *asked)
 		agent_sessions_print_line("session id", record->id[0] ? record->id : "(none yet)");
 		agent_sessions_print_line("last used", when);
 		printf("%-12s %lld\n", "turns", (long long)record->turns);
+		agent_sessions_print_spent(record);
 	}
 	return EXIT_SUCCESS;
 }

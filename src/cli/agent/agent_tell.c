@@ -85,6 +85,9 @@ void agent_tell_end(struct agent_tell *tell, const perch_agent_end *end)
 	}
 	if (!end->success && !end->cancelled && !tell->cli->verbose && !tell->cli->is_agentproc)
 		agent_tell_last_words(tell, end);
+	char spent[AGENT_SPENT_MAX];
+	if (tell->cli->verbose && !tell->cli->is_agentproc && agent_spent_words(&end->usage, spent))
+		agent_asker_note(tell->asker, &tell->print, "usage", str_from(spent));
 	if (end->hint[0] && !tell->cli->is_agentproc)
 		agent_print_hint(&tell->print, str_from(end->hint));
 	agent_print_end(&tell->print);
@@ -112,24 +115,24 @@ static void agent_tell_stderr(struct agent_tell *tell, struct str bytes)
 
 /* ---- thinking ------------------------------------------------------------------------ */
 
-void agent_tell_set_thinking(struct agent_tell *tell, const char *word)
+enum agent_thinking agent_thinking_of(const char *word)
 {
 	bool is_seen = isatty(STDOUT_FILENO) && isatty(STDERR_FILENO);
-	if (!word)
-		tell->thinking = is_seen ? THINKING_FOLD : THINKING_HIDE;
-	else if (strcmp(word, "show") == 0)
-		tell->thinking = THINKING_SHOW;
-	else
-		tell->thinking = strcmp(word, "fold") == 0 && is_seen ? THINKING_FOLD : THINKING_HIDE;
+	if (word && strcmp(word, "show") == 0)
+		return THINKING_SHOW;
+	bool folds = !word || strcmp(word, "fold") == 0;
+	return folds && is_seen ? THINKING_FOLD : THINKING_HIDE;
+}
+
+static struct look agent_tell_look(const struct agent_tell *tell)
+{
+	return (struct look){ .colored = cli_wants_color(tell->cli, stderr), .utf8 = cli_is_utf8() };
 }
 
 /* One dim line, which the next words take the place of. */
 static void agent_tell_fold(struct agent_tell *tell)
 {
-	const struct look look = {
-		.colored = cli_wants_color(tell->cli, stderr),
-		.utf8 = cli_is_utf8(),
-	};
+	const struct look look = agent_tell_look(tell);
 	if (tell->is_folded)
 		return;
 	agent_asker_give_way(tell->asker);
@@ -146,6 +149,14 @@ static void agent_tell_unfold(struct agent_tell *tell)
 	tell->is_folded = false;
 }
 
+static void agent_tell_thought_line(struct agent_tell *tell, struct str line)
+{
+	const struct look look = agent_tell_look(tell);
+	fputs(style_begin(&look, STYLE_HINT), stderr);
+	agent_asker_note(tell->asker, &tell->print, "thinking", line);
+	fputs(style_end(&look, STYLE_HINT), stderr);
+}
+
 static void agent_tell_thought(struct agent_tell *tell, const perch_event *event)
 {
 	struct str rest = str_trim(str_of(event->text));
@@ -154,7 +165,7 @@ static void agent_tell_thought(struct agent_tell *tell, const perch_event *event
 	else if (tell->thinking == THINKING_FOLD)
 		agent_tell_fold(tell);
 	while (tell->thinking == THINKING_SHOW && !tell->cli->is_agentproc && rest.len)
-		agent_asker_note(tell->asker, &tell->print, "thinking", str_cut(&rest, '\n'));
+		agent_tell_thought_line(tell, str_cut(&rest, '\n'));
 }
 
 static void agent_tell_person(struct agent_tell *tell, const perch_event *event)

@@ -77,6 +77,13 @@ static int agent_words_parse(
 	return r;
 }
 
+static int agent_words_check_thinking(const char *word)
+{
+	bool is_known = !word || strcmp(word, "show") == 0 || strcmp(word, "fold") == 0 ||
+		strcmp(word, "hide") == 0;
+	return is_known ? 0 : cli_usage_error(NULL, "--thinking is show, fold or hide, not '%s'", word);
+}
+
 /* The options that run and chat have. */
 #define AGENT_WORDS_SHARED(words, cli)                                                           \
 	{ "profile", 'p', OPTION_TEXT, &(words)->profile },                                          \
@@ -96,12 +103,21 @@ static int agent_words_parse(
 		{ "no-store", 0, OPTION_FLAG, &(words)->no_store },                                      \
 		{ "allow-shell-message", 0, OPTION_FLAG, &(words)->allow_shell_message },                \
 		{ "sandbox", 0, OPTION_MAYBE, &(cli)->sandbox },                                         \
+		{ "thinking", 0, OPTION_TEXT, &(words)->thinking },                                      \
 		{ "quiet", 'q', OPTION_FLAG, &(cli)->quiet },                                            \
 		{ "verbose", 'v', OPTION_FLAG, &(cli)->verbose },                                        \
 		{ "trace", 0, OPTION_TEXT, &(cli)->trace },                                              \
 	{                                                                                            \
 		"trace-secrets", 0, OPTION_FLAG, &(cli)->trace_secrets                                   \
 	}
+
+static int agent_words_check_shared(const struct agent_words *words, const struct cli *cli)
+{
+	int r = agent_words_check_thinking(words->thinking);
+	if (r == 0)
+		r = cli_check_sandbox(cli);
+	return r ? r : agent_check_protocol(words->protocol);
+}
 
 int agent_words_read_chat(struct agent_words *words, struct cli *cli, int argc, char **argv)
 {
@@ -119,19 +135,10 @@ int agent_words_read_chat(struct agent_words *words, struct cli *cli, int argc, 
 		r = cli_usage_error("see: perch agent chat --help", "chat takes no '%s'", given.items[i]);
 	free(given.items);
 	if (r == 0)
-		r = cli_check_sandbox(cli);
-	if (r == 0)
-		r = agent_check_protocol(words->protocol);
+		r = agent_words_check_shared(words, cli);
 	if (r == 0)
 		r = agent_words_check_rest(words);
 	return r;
-}
-
-static int agent_words_check_thinking(const char *word)
-{
-	bool is_known = !word || strcmp(word, "show") == 0 || strcmp(word, "fold") == 0 ||
-		strcmp(word, "hide") == 0;
-	return is_known ? 0 : cli_usage_error(NULL, "--thinking is show, fold or hide, not '%s'", word);
 }
 
 int agent_words_read(struct agent_words *words, struct cli *cli, int argc, char **argv)
@@ -144,17 +151,12 @@ int agent_words_read(struct agent_words *words, struct cli *cli, int argc, char 
 		{ "prompt", 0, OPTION_TEXT, &words->prompt },
 		{ "stdin", 0, OPTION_FLAG, &words->from_stdin },
 		{ "json", 0, OPTION_FLAG, &cli->json },
-		{ "thinking", 0, OPTION_TEXT, &words->thinking },
 		AGENT_WORDS_SHARED(words, cli),
 		{ 0 },
 	};
 	int r = agent_words_parse(words, specs, argc, argv);
 	if (r == 0)
-		r = agent_words_check_thinking(words->thinking);
-	if (r == 0)
-		r = cli_check_sandbox(cli);
-	if (r == 0)
-		r = agent_check_protocol(words->protocol);
+		r = agent_words_check_shared(words, cli);
 	return r ? r : agent_words_check(words);
 }
 

@@ -1,6 +1,6 @@
 /* The parts of a conversation with an agent: agent_chat.c is the conversation, chat_turns.c its
- * turns, chat_commands.c the meaning of a line, chat_view.c what a person sees and types, on a
- * terminal or through pipes. */
+ * turns, chat_commands.c the meaning of a line, chat_view.c what a person types, on a terminal or
+ * through pipes, chat_show.c what they see. */
 #ifndef CLI_AGENT_CHAT_H
 #define CLI_AGENT_CHAT_H
 
@@ -12,14 +12,6 @@
 #include "perch/service.h"
 #include "proc/intake.h"
 #include "term/history.h"
-
-enum { CHAT_USAGE_MAX = 16 };
-
-/* What turns have used up, summed: a number of the agents' own, by its name. */
-struct chat_usage {
-	char name[48]; /* "" = none */
-	double sum;
-};
 
 struct chat {
 	struct cli *cli;
@@ -39,7 +31,7 @@ struct chat {
 	const char **warnings;
 	size_t warning_count;
 	size_t warning_cap;
-	struct chat_usage usage[CHAT_USAGE_MAX];
+	perch_agent_usage used;   /* by the turns of this conversation */
 	bool is_leaving;          /* no more are taken */
 	int code;                 /* of the last turn that failed; of the signal that ended it */
 	int output_error;         /* output can no longer be written */
@@ -54,7 +46,8 @@ struct chat {
 	struct chat_editor *editor; /* NULL = the user is not in their editor */
 	bool is_warned;             /* one more Ctrl+C, and it is over */
 	bool ends_line;             /* the last text ended with a newline */
-	bool shows_waiting;         /* for the first word of an agent */
+	bool shows_waiting;         /* for the first word of an agent, or the next */
+	enum agent_thinking thinking;
 
 	/* Through pipes. */
 	struct intake *intake;
@@ -74,8 +67,9 @@ void chat_send_now(struct chat *chat, struct str message);
 /* Attaches a file to the next message; says so, or why not. */
 void chat_attach(struct chat *chat, const char *path);
 
-/* The stored sessions of this agent, as lines. */
+/* The stored sessions of this agent, as lines; and what this one has used. */
 void chat_list_sessions(struct chat *chat);
+void chat_tell_usage(struct chat *chat);
 
 /* While the user is in their editor, nothing is written. */
 void chat_hold(struct chat *chat, bool is_held);
@@ -103,18 +97,6 @@ void chat_line(struct chat *chat, struct str line);
 int chat_view_open(struct chat *chat, bool goes_on, perch_err *err);
 void chat_view_close(struct chat *chat);
 
-/* A turn begins, writes text, writes whole lines, and is over. */
-void chat_view_begin(struct chat *chat);
-void chat_view_text(struct chat *chat, struct str text);
-void chat_view_reply(struct chat *chat, struct str text);
-void chat_view_end(struct chat *chat);
-
-/* With --verbose: what the agent says beside its reply. */
-void chat_view_stderr(struct chat *chat, struct str text);
-
-/* "warning", "error", or NULL for a plain line of perch's own. */
-void chat_view_note(struct chat *chat, const char *kind, struct str text);
-
 /* May the agent? */
 void chat_view_permission(struct chat *chat, perch_job *job, const perch_ask *ask);
 
@@ -126,11 +108,31 @@ int chat_view_error(const struct chat *chat);
 
 void chat_view_suspend(struct chat *chat);
 
-/* The last reply becomes the clipboard of the terminal. */
-void chat_view_copy(struct chat *chat, struct str text);
-
 /* A text in the line to type in, the next time there is one. */
 void chat_view_draft(struct chat *chat, struct str text);
+
+/* ---- chat_show.c -------------------------------------------------------------- */
+
+/* A turn begins, writes text, writes whole lines, and is over. */
+void chat_show_begin(struct chat *chat);
+void chat_show_text(struct chat *chat, struct str text);
+void chat_show_reply(struct chat *chat, struct str text);
+void chat_show_end(struct chat *chat);
+
+/* With --verbose: what the agent says beside its reply. */
+void chat_show_stderr(struct chat *chat, struct str text);
+
+/* "warning", "error", or NULL for a plain line of perch's own. */
+void chat_show_note(struct chat *chat, const char *kind, struct str text);
+
+/* The last reply becomes the clipboard of the terminal. */
+void chat_show_copy(struct chat *chat, struct str text);
+
+/* What the agent thinks, as --thinking has it. */
+void chat_show_thought(struct chat *chat, struct str text);
+
+/* Something else than its text is about to be shown. */
+void chat_show_make_way(struct chat *chat);
 
 /* ---- chat_editor.c ------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 
 static void chat_commands_say(struct chat *chat, const char *text)
 {
-	chat_view_note(chat, NULL, str_from(text));
+	chat_show_note(chat, NULL, str_from(text));
 }
 
 static void chat_commands_do_new(struct chat *chat, struct str argument)
@@ -21,7 +21,7 @@ static void chat_commands_do_session(struct chat *chat, struct str argument)
 {
 	char *name = argument.len ? str_dup(argument) : NULL;
 	if (!name) {
-		chat_view_note(chat, "error", STR("which one? write: /session NAME"));
+		chat_show_note(chat, "error", STR("which one? write: /session NAME"));
 		return;
 	}
 	free(chat->session_name);
@@ -48,7 +48,7 @@ static void chat_commands_do_attach(struct chat *chat, struct str argument)
 	if (path)
 		chat_attach(chat, path);
 	else
-		chat_view_note(chat, "error", STR("which file? write: /attach FILE"));
+		chat_show_note(chat, "error", STR("which file? write: /attach FILE"));
 	free(path);
 }
 
@@ -74,7 +74,7 @@ static void chat_commands_do_edit(struct chat *chat, struct str argument)
 	(void)argument;
 	struct str last = chat_commands_last(chat);
 	if (last.len && !chat->terminal)
-		chat_view_note(chat, "error", STR("there is no line to type in"));
+		chat_show_note(chat, "error", STR("there is no line to type in"));
 	else if (last.len)
 		chat_view_draft(chat, last);
 }
@@ -83,7 +83,7 @@ static void chat_commands_do_copy(struct chat *chat, struct str argument)
 {
 	(void)argument;
 	if (chat->reply.len)
-		chat_view_copy(chat, (struct str){ chat->reply.data, chat->reply.len });
+		chat_show_copy(chat, (struct str){ chat->reply.data, chat->reply.len });
 	else
 		chat_commands_say(chat, "there is no reply yet");
 }
@@ -91,13 +91,7 @@ static void chat_commands_do_copy(struct chat *chat, struct str argument)
 static void chat_commands_do_usage(struct chat *chat, struct str argument)
 {
 	(void)argument;
-	char text[128];
-	if (!chat->usage[0].name[0])
-		chat_commands_say(chat, "the agent said nothing about what it uses");
-	for (size_t i = 0; i < CHAT_USAGE_MAX && chat->usage[i].name[0]; i++) {
-		snprintf(text, sizeof(text), "%s  %.15g", chat->usage[i].name, chat->usage[i].sum);
-		chat_commands_say(chat, text);
-	}
+	chat_tell_usage(chat);
 }
 
 static void chat_commands_do_sessions(struct chat *chat, struct str argument)
@@ -111,7 +105,7 @@ static void chat_commands_do_now(struct chat *chat, struct str argument)
 	if (argument.len)
 		chat_send_now(chat, argument);
 	else
-		chat_view_note(chat, "error", STR("what? write: /now TEXT"));
+		chat_show_note(chat, "error", STR("what? write: /now TEXT"));
 }
 
 static void chat_commands_do_help(struct chat *chat, struct str argument);
@@ -160,7 +154,7 @@ static void chat_commands_refuse_command(struct chat *chat, struct str name)
 		str_nearest(word, &chat_commands[0].name, CHAT_COMMANDS, sizeof(chat_commands[0]));
 	snprintf(text, sizeof(text), "there is no %s; %s%s", word,
 		near ? "did you mean " : "/help lists what there is", near ? near : "");
-	chat_view_note(chat, "error", str_from(text));
+	chat_show_note(chat, "error", str_from(text));
 }
 
 static void chat_commands_run_command(struct chat *chat, struct str line)

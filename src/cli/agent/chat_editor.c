@@ -58,7 +58,7 @@ static void chat_editor_close(struct chat *chat, bool is_saved)
 	while (text.len && text.data[text.len - 1] == '\n')
 		text.len--;
 	if (r < 0)
-		chat_view_note(chat, "error", str_from(err.text));
+		chat_show_note(chat, "error", str_from(err.text));
 	if (!is_saved || r < 0) {
 		buf_append(&text, chat->typed.data, chat->typed.len);
 	}
@@ -72,7 +72,7 @@ static void chat_editor_ended(perch_child *child, void *data, const perch_result
 	struct chat *chat = data;
 	bool is_well = result->exit_code == 0;
 	if (!is_well)
-		chat_view_note(
+		chat_show_note(
 			chat, "error", STR("the editor failed: VISUAL or EDITOR says which one it is"));
 	chat_editor_close(chat, is_well);
 }
@@ -111,5 +111,5 @@ void chat_editor_open(struct chat *chat)
 		chat_hold(chat, false);
 	}
 	chat_editor_free(chat);
-	chat_view_note(chat, "error", str_from(err.code ? err.text : perch_strerror(r)));
+	chat_show_note(chat, "error", str_from(err.code ? err.text : perch_strerror(r)));
 }

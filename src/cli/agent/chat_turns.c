@@ -9,7 +9,6 @@
 #include "base/macros.h"
 #include "base/vec.h"
 #include "cli/agent/chat.h"
-#include "data/json.h"
 
 enum { CHAT_WARNINGS_MAX = 1000 }; /* that are told once */
 
@@ -40,20 +39,24 @@ static void chat_turns_end(struct chat_turn *turn, const perch_job_end *end)
 	if (!end->success && !end->was_cancelled && !chat->cli->verbose)
 		lines = agent_last_lines(end->turn);
 	while (lines.len)
-		chat_view_note(chat, "stderr", str_cut(&lines, '\n'));
+		chat_show_note(chat, "stderr", str_cut(&lines, '\n'));
 	if (end->turn->hint[0])
-		chat_view_note(chat, "hint", str_from(end->turn->hint));
+		chat_show_note(chat, "hint", str_from(end->turn->hint));
+	char words[AGENT_SPENT_MAX];
+	agent_spent_add(&chat->used, &end->turn->usage);
+	if (chat->cli->verbose && agent_spent_words(&end->turn->usage, words))
+		chat_show_note(chat, "usage", str_from(words));
 	list_remove(&chat->turns, turn);
 	perch_job_free(turn->job);
 	chat_turns_free_turn(turn);
-	chat_view_end(chat);
+	chat_show_end(chat);
 }
 
 static void chat_turns_begin(struct chat_turn *turn)
 {
 	turn->has_begun = true;
 	buf_clear(&turn->chat->reply);
-	chat_view_begin(turn->chat);
+	chat_show_begin(turn->chat);
 }
 
 /* What a profile is warned of is so with every turn. */
@@ -70,55 +73,24 @@ static void chat_turns_warn(struct chat *chat, struct str text)
 		chat->warnings = grown;
 	if (kept && grown && chat->warning_count < CHAT_WARNINGS_MAX)
 		chat->warnings[chat->warning_count++] = kept;
-	chat_view_note(chat, "warning", text);
-}
-
-static void chat_turns_add_usage(struct chat *chat, struct str name, double number)
-{
-	for (size_t i = 0; i < CHAT_USAGE_MAX; i++) {
-		struct chat_usage *usage = &chat->usage[i];
-		if (!usage->name[0] && name.len < sizeof(usage->name)) {
-			memcpy(usage->name, name.data, name.len);
-			usage->name[name.len] = '\0';
-		}
-		if (str_is(name, usage->name)) {
-			usage->sum += number;
-			return;
-		}
-	}
-}
-
-static void chat_turns_count_usage(struct chat *chat, struct str text)
-{
-	_cleanup_json_ perch_json *json = NULL;
-	const perch_json_value *usage = NULL;
-	if (perch_json_new(NULL, &json) < 0 ||
-		perch_json_parse(json, text.data, text.len, &usage, NULL) < 0)
-		return;
-	perch_json_iter at = perch_json_iterate(usage);
-	const perch_json_value *value;
-	double number;
-	while ((value = perch_json_next(&at))) {
-		if (at.name && perch_json_double(value, &number) == 0)
-			chat_turns_add_usage(chat, json_str(at.name), number);
-	}
+	chat_show_note(chat, "warning", text);
 }
 
 static void chat_turns_say(struct chat *chat, struct str text, bool is_reply)
 {
 	buf_append(&chat->reply, text.data, text.len);
 	if (is_reply)
-		chat_view_reply(chat, text);
+		chat_show_reply(chat, text);
 	else
-		chat_view_text(chat, text);
+		chat_show_text(chat, text);
 }
 
 static void chat_turns_error(struct chat *chat, const perch_event *event)
 {
 	if (strcmp(event->code, "cancelled") == 0)
-		chat_view_note(chat, NULL, STR("(stopped)"));
+		chat_show_note(chat, NULL, STR("(stopped)"));
 	else
-		chat_view_note(chat, "error", str_of(event->text));
+		chat_show_note(chat, "error", str_of(event->text));
 }
 
 static void chat_turns_event(perch_job *job, void *data, const perch_event *event)
@@ -140,11 +112,11 @@ static void chat_turns_event(perch_job *job, void *data, const perch_event *even
 	case PERCH_EVENT_WARNING:
 		chat_turns_warn(chat, str_of(event->text));
 		break;
-	case PERCH_EVENT_USAGE:
-		chat_turns_count_usage(chat, str_of(event->text));
+	case PERCH_EVENT_THINKING:
+		chat_show_thought(chat, str_of(event->text));
 		break;
 	case PERCH_EVENT_STDERR:
-		chat_view_stderr(chat, str_of(event->text));
+		chat_show_stderr(chat, str_of(event->text));
 		break;
 	case PERCH_EVENT_ERROR:
 		chat_turns_error(chat, event);
@@ -209,7 +181,7 @@ static void chat_turns_send(struct chat *chat, struct str message)
 	}
 	if (turn)
 		chat_turns_free_turn(turn);
-	chat_view_note(chat, "error", str_from(err.text));
+	chat_show_note(chat, "error", str_from(err.text));
 	if (!chat->terminal)
 		chat->code = EXIT_HOST;
 }
@@ -279,17 +251,17 @@ void chat_attach(struct chat *chat, const char *path)
 	char text[PATH_MAX + 64];
 	if (!realpath(path, full)) {
 		snprintf(text, sizeof(text), "%.200s: %s", path, perch_strerror(-errno));
-		chat_view_note(chat, "error", str_from(text));
+		chat_show_note(chat, "error", str_from(text));
 		return;
 	}
 	const char *url = arena_join(&chat->attached, "file://", full, NULL);
 	struct option_list *list = chat_turns_list_for(&chat->words, path);
 	if (!url || options_add(list, url)) {
-		chat_view_note(chat, "error", STR("out of memory"));
+		chat_show_note(chat, "error", STR("out of memory"));
 		return;
 	}
 	snprintf(text, sizeof(text), "attached to the next message: %s", full);
-	chat_view_note(chat, NULL, str_from(text));
+	chat_show_note(chat, NULL, str_from(text));
 }
 
 void chat_list_sessions(struct chat *chat)
@@ -303,15 +275,43 @@ void chat_list_sessions(struct chat *chat)
 	if (r == 0)
 		r = perch_sessions_list(sessions, chat->words.profile, &list, &count, &err);
 	if (r < 0)
-		chat_view_note(chat, "error", str_from(err.text));
+		chat_show_note(chat, "error", str_from(err.text));
 	else if (!count)
-		chat_view_note(chat, NULL, STR("no session is stored yet"));
+		chat_show_note(chat, NULL, STR("no session is stored yet"));
 	for (size_t i = 0; r == 0 && i < count; i++) {
 		bool is_this = strcmp(list[i].name, chat->session_name) == 0;
 		snprintf(text, sizeof(text), "%s %.100s  (%lld turn%s)", is_this ? "*" : " ", list[i].name,
 			(long long)list[i].turns, list[i].turns == 1 ? "" : "s");
-		chat_view_note(chat, NULL, str_from(text));
+		chat_show_note(chat, NULL, str_from(text));
 	}
+}
+
+static void chat_turns_tell_used(struct chat *chat, const char *what, const perch_agent_usage *used)
+{
+	char words[AGENT_SPENT_MAX];
+	char text[AGENT_SPENT_MAX + 64];
+	agent_spent_words(used, words);
+	snprintf(text, sizeof(text), "%s: %s", what, words);
+	chat_show_note(chat, NULL, str_from(text));
+}
+
+/* Of the session as it is stored, with turns of earlier conversations; or of this one, where
+ * nothing is. */
+void chat_tell_usage(struct chat *chat)
+{
+	perch_sessions *sessions = NULL;
+	perch_session session = { 0 };
+	const struct agent_words *words = &chat->words;
+	if (!words->no_store && perch_service_sessions(chat->service, &sessions, NULL) == 0)
+		perch_sessions_find(
+			sessions, words->profile, words->from, chat->session_name, &session, NULL);
+	bool is_session = agent_spent_is_known(&session.usage);
+	if (is_session)
+		chat_turns_tell_used(chat, "this session", &session.usage);
+	if (agent_spent_is_known(&chat->used))
+		chat_turns_tell_used(chat, "this conversation", &chat->used);
+	else if (!is_session)
+		chat_show_note(chat, NULL, STR("the agent said nothing about what it uses"));
 }
 
 /* ---- stopping ---------------------------------------------------------------- */

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/base64.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/paths.h"
@@ -14,13 +13,7 @@
 #include "term/style.h"
 #include "term/term.h"
 
-enum { CHAT_LINE_MAX = 8 * 1024 * 1024, CHAT_COPY_MAX = 64 * 1024 };
-
-static void chat_view_show(struct chat *chat, perch_shown_kind kind, struct str text)
-{
-	const struct shown shown = { .kind = kind, .text = text };
-	chat->terminal->table->show(chat->terminal, &shown);
-}
+enum { CHAT_LINE_MAX = 8 * 1024 * 1024 };
 
 /* ---- typing -------------------------------------------------------------- */
 
@@ -57,7 +50,7 @@ static void chat_view_remember(struct chat *chat, struct str line)
 {
 	perch_err err = { 0 };
 	if (history_add(&chat->history, line, &err) < 0)
-		chat_view_note(chat, "warning", str_from(err.text));
+		chat_show_note(chat, "warning", str_from(err.text));
 }
 
 /* Ctrl+C stops the turn; without one it empties the line; in an empty line it
@@ -73,7 +66,7 @@ static void chat_view_interrupted(struct chat *chat, struct str typed)
 		chat_leave(chat, false);
 	} else if (!typed.len) {
 		chat->is_warned = true;
-		chat_view_note(chat, NULL, STR("Ctrl+C again, or Ctrl+D, leaves"));
+		chat_show_note(chat, NULL, STR("Ctrl+C again, or Ctrl+D, leaves"));
 	}
 }
 
@@ -133,7 +126,7 @@ static bool chat_view_take_line(void *data, const perch_line *line)
 {
 	struct chat *chat = data;
 	if (line->flags & PERCH_LINE_TOO_LONG)
-		chat_view_note(chat, "error", STR("a line is too long (at most 8 MiB) and is not sent"));
+		chat_show_note(chat, "error", STR("a line is too long (at most 8 MiB) and is not sent"));
 	else
 		chat_line(chat, (struct str){ line->data, line->len });
 	return chat_is_over(chat);
@@ -142,7 +135,7 @@ static bool chat_view_take_line(void *data, const perch_line *line)
 static void chat_view_lines_ended(void *data, int error)
 {
 	if (error < 0)
-		chat_view_note(data, "error", str_from(perch_strerror(error)));
+		chat_show_note(data, "error", str_from(perch_strerror(error)));
 	chat_leave(data, true);
 }
 
@@ -164,7 +157,7 @@ static void chat_view_open_history(struct chat *chat)
 	if (r == 0)
 		r = history_open(&chat->history, path, &err);
 	if (r < 0)
-		chat_view_note(chat, "warning", str_from(err.text));
+		chat_show_note(chat, "warning", str_from(err.text));
 }
 
 static void chat_view_greet(const struct chat *chat, bool goes_on)
@@ -210,6 +203,7 @@ int chat_view_open(struct chat *chat, bool goes_on, perch_err *err)
 	agent_print_open(&chat->print, chat->cli, &chat->outlet);
 	chat->asker = (struct agent_asker){ .cli = chat->cli, .host = chat->host };
 	chat->ends_line = true;
+	chat->thinking = agent_thinking_of(chat->words.thinking);
 	if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && !chat->cli->non_interactive)
 		return chat_view_open_terminal(chat, goes_on, err);
 	int r = intake_new(
@@ -231,135 +225,14 @@ void chat_view_close(struct chat *chat)
 	buf_free(&chat->typed);
 }
 
-/* ---- seeing -------------------------------------------------------------- */
-
-static void chat_view_stop_waiting(struct chat *chat)
-{
-	if (chat->shows_waiting)
-		chat_view_show(chat, PERCH_SHOWN_PROGRESS_DONE, STR(""));
-	chat->shows_waiting = false;
-}
-
-void chat_view_begin(struct chat *chat)
-{
-	if (!chat->terminal)
-		return;
-	chat->shows_waiting = true;
-	chat_view_show(chat, PERCH_SHOWN_PROGRESS, STR("waiting"));
-}
-
-void chat_view_text(struct chat *chat, struct str text)
-{
-	if (!text.len)
-		return;
-	if (!chat->terminal) {
-		agent_print_text(&chat->print, text);
-		return;
-	}
-	_cleanup_(buf_free) struct buf clean = { 0 };
-	prose_append(&chat->print.prose, &clean, text);
-	chat_view_stop_waiting(chat);
-	chat_view_show(chat, PERCH_SHOWN_OUTPUT, (struct str){ clean.data, clean.len });
-	chat->ends_line = text.data[text.len - 1] == '\n';
-}
-
-/* What the agent has begun to draw is over. */
-static void chat_view_end_prose(struct chat *chat)
-{
-	_cleanup_(buf_free) struct buf rest = { 0 };
-	prose_end(&chat->print.prose, &rest);
-	if (rest.len)
-		chat_view_show(chat, PERCH_SHOWN_OUTPUT, (struct str){ rest.data, rest.len });
-}
-
-static void chat_view_end_line(struct chat *chat)
-{
-	if (chat->terminal && !chat->ends_line)
-		chat_view_text(chat, STR("\n"));
-}
-
-void chat_view_reply(struct chat *chat, struct str text)
-{
-	chat_view_end_line(chat);
-	if (chat->terminal)
-		chat_view_text(chat, text);
-	else
-		agent_print_reply(&chat->print, text);
-}
-
-void chat_view_end(struct chat *chat)
-{
-	if (chat->terminal)
-		chat_view_end_prose(chat);
-	chat_view_end_line(chat);
-	if (chat->terminal) {
-		chat_view_stop_waiting(chat);
-		agent_asker_end(&chat->asker);
-		return;
-	}
-	agent_print_end(&chat->print);
-	if (!chat->outlet.error)
-		intake_resume(chat->intake);
-}
-
-void chat_view_note(struct chat *chat, const char *kind, struct str text)
-{
-	if (!chat->terminal) {
-		agent_print_note(&chat->print, kind ? kind : "note", text);
-		return;
-	}
-	chat_view_end_line(chat);
-	if (kind)
-		chat_view_show(
-			chat, strcmp(kind, "error") == 0 ? PERCH_SHOWN_ERROR : PERCH_SHOWN_WARNING, text);
-	else
-		chat_view_show(chat, PERCH_SHOWN_OUTPUT, text),
-			chat_view_show(chat, PERCH_SHOWN_OUTPUT, STR("\n"));
-}
-
-void chat_view_stderr(struct chat *chat, struct str text)
-{
-	if (!chat->terminal) {
-		agent_print_make_way(&chat->print);
-		cli_pass(stderr, text);
-		return;
-	}
-	while (text.len) {
-		struct str line = str_cut(&text, '\n');
-		chat_view_end_line(chat);
-		chat_view_show(chat, PERCH_SHOWN_WARNING, line);
-	}
-}
-
-/* OSC 52, which most terminals take, and the others pass over. */
-void chat_view_copy(struct chat *chat, struct str text)
-{
-	struct buf sequence = { 0 };
-	if (!chat->terminal || !isatty(STDOUT_FILENO)) {
-		chat_view_note(chat, "error", STR("there is no terminal to copy to"));
-		return;
-	}
-	if (text.len > CHAT_COPY_MAX) {
-		chat_view_note(
-			chat, "error", STR("the reply is too long for a clipboard (at most 64 KiB)"));
-		return;
-	}
-	buf_append_text(&sequence, "\x1B]52;c;");
-	base64_append(&sequence, text.data, text.len);
-	buf_append_char(&sequence, '\a');
-	if (!sequence.failed)
-		chat_view_show(chat, PERCH_SHOWN_OUTPUT, (struct str){ sequence.data, sequence.len });
-	buf_free(&sequence);
-	chat_view_note(chat, NULL, STR("copied"));
-}
+/* ---- what the agent asks for --------------------------------------------- */
 
 /* The prompt gives way to the question; chat_view_flush brings it back, with the text that was
  * typed in it. */
 void chat_view_permission(struct chat *chat, perch_job *job, const perch_ask *ask)
 {
 	if (chat->terminal) {
-		chat_view_stop_waiting(chat);
-		chat_view_end_line(chat);
+		chat_show_make_way(chat);
 		if (chat->has_prompt) {
 			buf_clear(&chat->typed);
 			term_withdraw_draft(chat->terminal, &chat->typed);

@@ -40,17 +40,13 @@ static void tool_list_write_listed(struct perch_json_writer *out, const struct l
 
 static int tool_list_print_json(const struct listed *all, size_t count)
 {
-	_cleanup_(buf_free) struct buf text = { 0 };
-	struct perch_json_writer out = json_writer_on(&text);
-	perch_json_begin_array(&out);
+	struct envelope envelope;
+	envelope_begin(&envelope);
+	member_array(&envelope.writer, "bindings");
 	for (size_t i = 0; i < count; i++)
-		tool_list_write_listed(&out, &all[i]);
-	perch_json_end_array(&out);
-	buf_append_char(&text, '\n');
-	if (text.failed)
-		return -ENOMEM;
-	cli_pass_json(stdout, (struct str){ text.data, text.len });
-	return 0;
+		tool_list_write_listed(&envelope.writer, &all[i]);
+	perch_json_end_array(&envelope.writer);
+	return envelope_end(&envelope);
 }
 
 /* A name is not printed twice. */
@@ -154,7 +150,7 @@ const struct command tool_verb_list = {
 			"listed below, with the reason.\n"
 			"\n"
 			"example:\n"
-			"  perch tool list --json | jq -r '.[].name'\n",
+			"  perch tool list --json | jq -r '.bindings[].name'\n",
 	.run = tool_list_run_list,
 };
 

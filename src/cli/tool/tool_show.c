@@ -11,6 +11,7 @@
 #include "cli/tool/tool_commands.h"
 #include "tool/tool_confinement.h"
 #include "tool/schema.h"
+#include "tool/schema_words.h"
 
 typedef struct perch_json_writer writer;
 
@@ -186,6 +187,23 @@ static void tool_show_print_sandbox(
 	tool_show_print_in_force(in_force);
 }
 
+static void tool_show_print_detail(const char *title, struct str text)
+{
+	printf("%-16s%s", "", title);
+	cli_put_text(stdout, text);
+	fputc('\n', stdout);
+}
+
+/* `dir* string`: what a call must have, without the JSON around it. */
+static void tool_show_print_schema(const char *title, const char *schema)
+{
+	_cleanup_(buf_free) struct buf words = { 0 };
+	if (schema[0])
+		schema_words_append(&words, str_from(schema));
+	if (words.len && !words.failed)
+		tool_show_print_detail(title, (struct str){ words.data, words.len });
+}
+
 static void tool_show_print_tools(const struct tool_binding *binding)
 {
 	for (size_t i = 0; i < binding->tool_count; i++) {
@@ -195,11 +213,10 @@ static void tool_show_print_tools(const struct tool_binding *binding)
 		fputs(tool->input_schema[0] ? "  (its input is checked)" : "", stdout);
 		fputs(tool->asks ? "  (asks before each call)" : "", stdout);
 		fputc('\n', stdout);
-		if (tool->description[0]) {
-			printf("%-16s", "");
-			cli_put_text(stdout, str_from(tool->description));
-			fputc('\n', stdout);
-		}
+		if (tool->description[0])
+			tool_show_print_detail("", str_from(tool->description));
+		tool_show_print_schema("takes ", tool->input_schema);
+		tool_show_print_schema("gives ", tool->output_schema);
 	}
 }
 

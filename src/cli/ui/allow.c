@@ -25,6 +25,7 @@ struct allowing {
 	bool net, no_net, manifest;
 	const char *sandbox;
 	struct option_list grants; /* words with commas between them */
+	struct option_list tools;
 	const char *shell;
 	struct arena arena;
 	const char *name;
@@ -193,6 +194,8 @@ static int allow_change_grant(struct allowing *allowing, perch_err *err)
 		r = allow_change_list(allowing, &widening->env, &allowing->env, err);
 	if (r == 0)
 		r = allow_change_list(allowing, &widening->presets, &allowing->presets, err);
+	if (r == 0)
+		r = allow_change_list(allowing, &allowing->grant.tools, &allowing->tools, err);
 	if (r == 0 && !allowing->revokes)
 		r = allow_check_presets(allowing, err);
 	if (r < 0)
@@ -210,7 +213,7 @@ static bool allow_has_options(const struct allowing *allowing)
 {
 	return allowing->read.count || allowing->write.count || allowing->env.count ||
 		allowing->presets.count || allowing->net || allowing->no_net || allowing->manifest ||
-		allowing->sandbox || allowing->grants.count || allowing->shell;
+		allowing->sandbox || allowing->grants.count || allowing->shell || allowing->tools.count;
 }
 
 /* ---- doing --------------------------------------------------------------- */
@@ -240,18 +243,20 @@ static int allow_change_shell(struct allowing *allowing, perch_err *err)
 	return r;
 }
 
-/* Reads the grant, changes it, and writes it. Without options, revoke takes back everything. */
+/* Reads the grant, changes it, and writes it. Without options, revoke takes back everything, and
+ * allow shows what is allowed. */
 static int allow_apply(struct allowing *allowing, perch_err *err)
 {
 	const struct allow_subject *subject = allowing->subject;
 	int r = allow_find(allowing, err);
-	if (r < 0)
+	if (r < 0 || (!allowing->revokes && !allow_has_options(allowing)))
 		return r;
 	const struct grant before = allowing->grant;
 	if (allowing->revokes && !allow_has_options(allowing)) {
 		allowing->grant.widening = (struct policy_widening){ 0 };
 		allowing->grant.callees = NULL;
 		allowing->grant.shell = NULL;
+		allowing->grant.tools = NULL;
 	} else {
 		r = allow_change_grant(allowing, err);
 	}
@@ -277,7 +282,7 @@ static int allow_check(const struct allowing *allowing)
 	snprintf(hint, sizeof(hint), "see: %s %s --help", allowing->subject->command, verb);
 	if (allowing->words.count != 1)
 		return cli_usage_error(hint, "%s takes one NAME", verb);
-	if (!allowing->revokes && !allow_has_options(allowing))
+	if (!allowing->revokes && !allow_has_options(allowing) && !allowing->subject->has_tools)
 		return cli_usage_error(hint, "allow what? An option is missing");
 	if (allowing->net && allowing->no_net)
 		return cli_usage_error(hint, "--net and --no-net contradict each other");
@@ -295,6 +300,7 @@ static void allow_release(struct allowing *allowing)
 	free(allowing->env.items);
 	free(allowing->presets.items);
 	free(allowing->grants.items);
+	free(allowing->tools.items);
 	arena_free(&allowing->arena);
 }
 
@@ -307,6 +313,8 @@ static void allow_add_own_options(struct allowing *allowing, struct option_spec 
 	if (!allowing->revokes && subject->approve)
 		*options++ =
 			(struct option_spec){ subject->approve_option, 0, OPTION_FLAG, &allowing->manifest };
+	if (subject->has_tools)
+		*options++ = (struct option_spec){ "tool", 0, OPTION_LIST, &allowing->tools };
 	if (!subject->grant)
 		return;
 	*options++ = (struct option_spec){ "grant", 0, OPTION_LIST, &allowing->grants };

@@ -23,6 +23,8 @@ struct allow_subject {
 	 * now (in the arena). NULL = there is no --grant. */
 	int (*grant)(const char *name, const struct option_list *words, bool revokes,
 		struct arena *arena, struct grant *grant, const char **ret_words, perch_err *err);
+	/* It asks before it uses a tool, and --tool allows one for good. */
+	bool has_tools;
 	/* Called without that option, before the grant is written: what the user allows or revokes in
 	 * this command must not count later as a change behind their back. `before` is the grant as it
 	 * was. NULL = nothing is to be done. */

@@ -41,6 +41,8 @@ int allow_print_json(const struct allow_outcome *outcome)
 		member_list(writer, "plugins", outcome->grant->callees ? outcome->grant->callees : nothing);
 		member_text(writer, "shell", outcome->grant->shell);
 	}
+	if (outcome->subject->has_tools)
+		member_list(writer, "tools", outcome->grant->tools ? outcome->grant->tools : nothing);
 	if (outcome->approved)
 		member_text(writer, "approved", outcome->approved);
 	if (outcome->granted)
@@ -67,22 +69,24 @@ int allow_print_for_people(const struct allow_outcome *outcome)
 		(widening->write && widening->write[0]) || (widening->env && widening->env[0]) ||
 		(widening->presets && widening->presets[0]);
 	const struct grant *grant = outcome->grant;
-	bool has_more = (grant->callees && grant->callees[0]) || grant->shell;
+	bool has_more =
+		(grant->callees && grant->callees[0]) || grant->shell || (grant->tools && grant->tools[0]);
 	if (outcome->approved)
 		cli_tell(stdout, "approved: %s\n", outcome->approved);
 	if (outcome->granted)
 		cli_tell(stdout, "granted: %s\n", outcome->granted);
+	bool is_widened = has_lists || has_more || net || widening->is_off || widening->is_on;
+	if (!is_widened && outcome->granted)
+		return 0; /* "nothing" would speak of the sandbox, not of what was granted */
 	printf("%s ", outcome->subject->noun);
 	cli_put_text(stdout, str_from(outcome->name));
-	printf(" is allowed%s\n",
-		has_lists || has_more || net || widening->is_off || widening->is_on
-			? ", beyond its default:"
-			: " nothing beyond its default");
+	printf(" is allowed%s\n", is_widened ? ", beyond its default:" : " nothing beyond its default");
 	allow_print_list("read", widening->read);
 	allow_print_list("write", widening->write);
 	allow_print_list("env", widening->env);
 	allow_print_list("presets", widening->presets);
 	allow_print_list("plugins", grant->callees);
+	allow_print_list("tools", grant->tools);
 	if (grant->shell)
 		cli_tell(stdout, "  %-8s %s\n", "shell", grant->shell);
 	if (net)
