@@ -32,6 +32,9 @@ static const char *const transcripts_steps[] = {
 	" strftime('%Y-%m-%dT%H:%M:%SZ', max(used) / 1000, 'unixepoch') FROM sessions"
 #define TRANSCRIPTS_OF_AGENTS "owner = ?1 AND cwd IS NOT NULL AND instr(?2, ',' || agent || ',')"
 
+#define TRANSCRIPTS_NAMED \
+	" (SELECT id FROM sessions WHERE owner = ?1 AND name = ?2 AND cwd IS NOT NULL)"
+
 static const char *const transcripts_statements[] = {
 	[TRANSCRIPTS_SQL_OPEN] =
 		"INSERT INTO sessions (agent, owner, name, title, created, used, turns, cwd)"
@@ -63,12 +66,9 @@ static const char *const transcripts_statements[] = {
 	[TRANSCRIPTS_SQL_TALK] = "SELECT " TRANSCRIPTS_TALK_COLUMNS " WHERE " TRANSCRIPTS_OF_AGENTS
 							 " AND name = ?3 GROUP BY name",
 	[TRANSCRIPTS_SQL_SAID] =
-		"SELECT id, role, text, job, time FROM messages WHERE session IN"
-		" (SELECT id FROM sessions WHERE owner = ?1 AND name = ?2 AND cwd IS NOT NULL)"
+		"SELECT id, role, text, job, time FROM messages WHERE session IN" TRANSCRIPTS_NAMED
 		" AND id > ?3 ORDER BY id LIMIT ?4",
-	[TRANSCRIPTS_SQL_DROP_MESSAGES] =
-		"DELETE FROM messages WHERE session IN"
-		" (SELECT id FROM sessions WHERE owner = ?1 AND name = ?2 AND cwd IS NOT NULL)",
+	[TRANSCRIPTS_SQL_DROP_MESSAGES] = "DELETE FROM messages WHERE session IN" TRANSCRIPTS_NAMED,
 	[TRANSCRIPTS_SQL_DROP] =
 		"DELETE FROM sessions WHERE owner = ?1 AND name = ?2 AND cwd IS NOT NULL",
 };
