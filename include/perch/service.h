@@ -92,8 +92,9 @@ PERCH_API void perch_service_cancel(perch_service *service, int signal);
 /* Jobs that have not ended. */
 PERCH_API size_t perch_service_jobs(const perch_service *service);
 
-/* Ends what is left, without a last event; all its jobs are gone then. Not from a sink. NULL is
- * fine. */
+/* Ends what is left, without a last event; all its jobs are gone then. A turn that is over, and
+ * whose end only waits for another process to let go of the sessions, is waited for, for a second
+ * at most, and its end is told. Not from a sink. NULL is fine. */
 PERCH_API void perch_service_free(perch_service *service);
 
 #ifdef __cplusplus

@@ -194,15 +194,30 @@ size_t perch_service_jobs(const perch_service *service)
 	return count;
 }
 
-void perch_service_free(perch_service *service)
+static void service_free_jobs(perch_service *service, enum job_stage from, enum job_stage to)
 {
-	if (!service)
-		return;
-	for (int stage = 0; stage < JOB_STAGES; stage++) {
+	for (enum job_stage stage = from; stage < to; stage++) {
 		perch_job *job;
 		while ((job = list_first(&service->jobs[stage])))
 			perch_job_free(job);
 	}
+}
+
+/* Those that are over are told of their end, whoever holds the sessions. */
+static void service_end_jobs(perch_service *service)
+{
+	perch_service_close(service);
+	service_free_jobs(service, 0, JOB_ENDING);
+	if (service->jobs[JOB_ENDING].count && service->stored.sessions)
+		sessions_finish(service->stored.sessions);
+	service_free_jobs(service, JOB_ENDING, JOB_STAGES);
+}
+
+void perch_service_free(perch_service *service)
+{
+	if (!service)
+		return;
+	service_end_jobs(service);
 	service_watch_free(service->watch);
 	if (service->tools.pool)
 		bound_tools_free(&service->tools);

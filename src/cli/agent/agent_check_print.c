@@ -3,7 +3,7 @@
 
 #include "base/environment.h"
 #include "base/macros.h"
-#include "cli/agent/agent_commands.h"
+#include "cli/agent/agent_check.h"
 #include "cli/ui/envelope.h"
 
 static void agent_check_print_list(const char *title, const char *const *list)

@@ -68,6 +68,7 @@ static const struct command *const subcommands[] = {
 	&plugins_search,
 	&plugins_recommend,
 	&plugins_list,
+	&plugins_show,
 	&plugins_audit,
 	&plugins_allow,
 	&plugins_revoke,

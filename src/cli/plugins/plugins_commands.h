@@ -9,6 +9,7 @@
 
 extern const struct command plugins_allow;
 extern const struct command plugins_audit;
+extern const struct command plugins_show;
 extern const struct command plugins_create;
 extern const struct command plugins_hooks;
 extern const struct command plugins_install;
