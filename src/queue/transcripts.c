@@ -68,7 +68,7 @@ static const char *const transcripts_statements[] = {
 	[TRANSCRIPTS_SQL_SAID] =
 		"SELECT id, role, text, job, time FROM messages WHERE session IN" TRANSCRIPTS_NAMED
 		" AND id > ?3 ORDER BY id LIMIT ?4",
-	[TRANSCRIPTS_SQL_DROP_MESSAGES] = "DELETE FROM messages WHERE session IN" TRANSCRIPTS_NAMED,
+	[TRANSCRIPTS_SQL_DROP_MESSAGES] = "DELETE FROM messages WHERE session IN" TRANSCRIPTS_NAMED ";",
 	[TRANSCRIPTS_SQL_DROP] =
 		"DELETE FROM sessions WHERE owner = ?1 AND name = ?2 AND cwd IS NOT NULL",
 };
