@@ -50,7 +50,9 @@ typedef struct perch_service_options {
 	/* A file that every line of what is hosted is recorded in, anew; "-" = stderr; NULL = none. */
 	const char *trace;
 	bool trace_secrets; /* also values that plugins store or load, and those of the environment */
-	bool no_spares;     /* bindings' spares are not started: for a few calls, and then the end */
+	/* Bindings' spares are not started, and each call has an MCP server of its own, which ends
+	 * before the call does: for a few calls, and then the end. */
+	bool no_spares;
 	/* Files of profiles beside those of perch/agents, shown by the name of the file whatever
 	 * [expose.FRONTEND] says; ends with NULL. */
 	const char *const *profiles;
@@ -83,8 +85,13 @@ PERCH_API int perch_service_new(perch_host *host, const perch_service_options *o
 PERCH_API int perch_service_sessions(
 	perch_service *service, perch_sessions **ret_sessions, perch_err *err);
 
-/* Takes no more jobs. What runs and what waits goes on. */
+/* Takes no more jobs. What runs and what waits goes on; MCP servers are asked to end as soon as
+ * they have no job. */
 PERCH_API void perch_service_close(perch_service *service);
+
+/* MCP servers of bindings that run, with a job or without. Once the service is closed, wait until
+ * there is none, for a while: they may have something to write down. */
+PERCH_API size_t perch_service_servers(const perch_service *service);
 
 /* Cancels every job, as perch_job_cancel does; those that wait first. */
 PERCH_API void perch_service_cancel(perch_service *service, int signal);

@@ -186,7 +186,8 @@ static bool acp_editor_is_over(const struct acp_editor *editor)
 {
 	if (!editor->is_ending || editor->is_late)
 		return editor->is_late;
-	return !perch_service_jobs(editor->service) && !stdio_output_waiting(&editor->output);
+	return !perch_service_jobs(editor->service) && !perch_service_servers(editor->service) &&
+		!stdio_output_waiting(&editor->output);
 }
 
 int acp_editor_run(struct acp_editor *editor)

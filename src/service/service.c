@@ -14,6 +14,7 @@
 #include "proc/host.h"
 #include "service/service_parts.h"
 #include "service/watch.h"
+#include "tool/server.h"
 
 void service_warn(perch_service *service, const char *format, ...)
 {
@@ -133,6 +134,8 @@ static int service_open(perch_service *service, const perch_service_options *giv
 	if (!service->has_step || tool_pool_new(service->host, &service->tools.pool) < 0)
 		return err_no_memory(err);
 	service->tools.has_no_spares = given->no_spares;
+	if (given->no_spares)
+		servers_keep_none(tool_pool_servers(service->tools.pool));
 	for (const char *const *path = given->bindings; r == 0 && path && *path; path++)
 		r = bound_tools_add(&service->tools, *path, err);
 	if (r == 0)
@@ -184,6 +187,12 @@ int perch_service_sessions(perch_service *service, perch_sessions **ret_sessions
 void perch_service_close(perch_service *service)
 {
 	service->is_closed = true;
+	servers_stop(tool_pool_servers(service->tools.pool));
+}
+
+size_t perch_service_servers(const perch_service *service)
+{
+	return servers_count(tool_pool_servers(service->tools.pool));
 }
 
 size_t perch_service_jobs(const perch_service *service)

@@ -18,6 +18,10 @@ struct add_words {
 	struct option_list env;
 	const char *net;
 	const char *sandbox;
+	const char *server;         /* an MCP server: its name */
+	const char *const *command; /* and the words behind --; NULL = none */
+	const char *secrets;
+	const char *lifetime;
 	bool yes;
 	bool pin;
 	bool ask;
@@ -34,6 +38,26 @@ struct adding {
 	const char *const *requested; /* by the bundle; after the handshake, by the plugin */
 	const char *const *bundled;   /* those that the user was asked about before; NULL = none */
 };
+
+/* ---- tool_add.c -------------------------------------------------------------- */
+
+/* Takes what the options say into the binding. */
+int add_take_options(struct adding *adding, perch_err *err);
+/* Where the binding goes. An existing file is an operator's decision, and is not overwritten. */
+int add_choose_path(struct adding *adding, perch_err *err);
+/* Records what was written as approved, and tells it. */
+int add_approve_written(struct adding *adding, perch_err *err);
+int add_tell_added(const struct adding *adding);
+
+/* ---- server_add.c -------------------------------------------------------------- */
+
+/* The words behind `--`, which are cut off; NULL = there is none. */
+const char *const *add_cut_command(int *argc, char **argv);
+
+/* perch tool add --mcp; data are the words. */
+int add_server(struct tool_session *session, void *data, perch_err *err);
+
+/* ---- tool_grant.c -------------------------------------------------------------- */
 
 /* Says that the plugin is not bound, and why. Returns the exit code. */
 int add_refuse(const struct adding *adding, const perch_err *err);

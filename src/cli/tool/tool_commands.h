@@ -23,6 +23,7 @@ extern const struct command tool_verb_check;
 extern const struct command tool_verb_list;
 extern const struct command tool_verb_log;
 extern const struct command tool_verb_remove;
+extern const struct command tool_verb_review;
 extern const struct command tool_verb_revoke;
 extern const struct command tool_verb_serve;
 extern const struct command tool_verb_show;

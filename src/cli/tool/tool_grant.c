@@ -220,8 +220,9 @@ int add_consent(struct adding *adding, perch_err *err)
 		return 0;
 	adding->bundled = adding->requested && adding->requested[0] ? adding->requested : NULL;
 	return tool_grant_ask(adding,
-		adding->bundled ? "Start it, bind it, and grant what it requests?"
-						: "Start it in this sandbox, to see what it requests?",
+		adding->bundled             ? "Start it, bind it, and grant what it requests?"
+			: adding->words->server ? "Start it in this sandbox, to see what it offers?"
+									: "Start it in this sandbox, to see what it requests?",
 		err);
 }
 
