@@ -65,6 +65,7 @@ struct record {
 	struct buf text;   /* reply, output */
 	struct buf result; /* JSON */
 	char *warnings;    /* JSON: a list */
+	struct buf layers; /* of its sandbox, JSON: a list; empty = not known */
 	unsigned saving;   /* callbacks of the queue that will come */
 	bool is_written;   /* it has been accepted */
 	bool is_starting;  /* that it runs is being written */

@@ -134,6 +134,24 @@ export function assert(condition, words) {
   if (!condition) throw new Error(`not so: ${words}`);
 }
 
+/** A server and a browser for a scene. */
+export async function stage(scene, ...words) {
+  const server = new Server(0, ...words);
+  const browser = new Browser();
+  try {
+    await server.start();
+    await browser.open();
+    await scene(server, browser);
+    browser.check();
+  } catch (error) {
+    console.error(server.log);
+    throw error;
+  } finally {
+    await browser.close();
+    await server.stop("SIGKILL");
+  }
+}
+
 /** Runs the scene that the command line names. */
 export async function play(scenes) {
   const name = process.argv[2];
