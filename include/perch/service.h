@@ -99,6 +99,39 @@ PERCH_API void perch_service_cancel(perch_service *service, int signal);
 /* Jobs that have not ended. */
 PERCH_API size_t perch_service_jobs(const perch_service *service);
 
+/* What a frontend did that was no job, for the audit log. NULL = not said. */
+typedef struct perch_service_note {
+	size_t size;      /* PERCH_SERVICE_NOTE_INIT sets it */
+	const char *kind; /* "refusal" of a request, "answer" to a question of a job */
+	const char *name; /* what it was about: an agent, a tool, an address */
+	const char *job;  /* the frontend's name for the job */
+	const char *text; /* why it was refused; what was answered, where that is no secret */
+	perch_caller caller;
+} perch_service_note;
+
+#ifdef __cplusplus
+static inline perch_service_note perch_service_note_init(void)
+{
+	perch_service_note init = perch_service_note();
+	init.size = sizeof(init);
+	return init;
+}
+#define PERCH_SERVICE_NOTE_INIT perch_service_note_init()
+#else
+#define PERCH_SERVICE_NOTE_INIT            \
+	{                                      \
+		.size = sizeof(perch_service_note) \
+	}
+#endif
+
+/* Appends it to the audit log. Fails as writing does; what was written before stays readable. With
+ * audit = "required", what is noted must not be done then. */
+PERCH_API int perch_service_record(
+	perch_service *service, const perch_service_note *note, perch_err *err);
+
+/* Whether that is so. */
+PERCH_API bool perch_service_must_record(const perch_service *service);
+
 /* Ends what is left, without a last event; all its jobs are gone then. A turn that is over, and
  * whose end only waits for another process to let go of the sessions, is waited for, for a second
  * at most, and its end is told. Not from a sink. NULL is fine. */

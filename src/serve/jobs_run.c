@@ -324,7 +324,8 @@ static int jobs_load(void *data, const struct queue_job *job)
 	if (r == 0)
 		r = record_set(record, &record->key, job->key);
 	record->request_text = queue_is_over(job->state) ? NULL : str_dup(job->request);
-	record->request = (struct str){ record->request_text, job->request.len };
+	if (record->request_text)
+		record->request = (struct str){ record->request_text, job->request.len };
 	if (job->result.len)
 		r = buf_append(&record->result, job->result.data, job->result.len) < 0 ? -ENOMEM : r;
 	if (r < 0 || (!record->request_text && !queue_is_over(job->state))) {

@@ -72,6 +72,7 @@ struct record {
 	bool is_unsaved;   /* its end is to be written again */
 	bool was_cut;      /* the text */
 	bool was_left;     /* its own client has cancelled it */
+	uint64_t left_ns;  /* when its client gave up waiting, and may come again; 0 = it did not */
 	bool has_files;    /* attachments that are to be removed */
 	perch_entry_kind entry_kind;
 	/* Called once when it is written, or could not be. */

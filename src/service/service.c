@@ -56,6 +56,31 @@ void service_record(perch_service *service, struct audit_job job, const perch_ca
 		service_warn(service, "the %s is not in the audit log: %s", job.kind, err.text);
 }
 
+int perch_service_record(perch_service *service, const perch_service_note *note, perch_err *err)
+{
+	perch_service_note given = { 0 };
+	int r = sized_copy(&given, sizeof(given), note, SIZED_UP_TO(perch_service_note, caller), err);
+	if (r < 0)
+		return r;
+	if (service->no_audit.code)
+		return err_set(err, service->no_audit.code, "%s", service->no_audit.text);
+	const struct audit_note line = {
+		.kind = given.kind,
+		.name = given.name,
+		.job = given.job,
+		.text = given.text,
+		.caller = given.caller.name,
+		.client = given.caller.client,
+		.frontend = service->options.frontend,
+	};
+	return audit_append_note(&service->audit, &line, err);
+}
+
+bool perch_service_must_record(const perch_service *service)
+{
+	return service->no_audit.code || service->audit.is_required;
+}
+
 /* ---- making one ---------------------------------------------------------- */
 
 static size_t service_either(size_t given, size_t otherwise)
