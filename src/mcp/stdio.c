@@ -9,7 +9,28 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/macros.h"
-#include "mcp/stdio_parts.h"
+#include "mcp/front.h"
+#include "perch/loop.h"
+#include "stdio/client.h"
+
+enum { MCP_END_MS = 1400 }; /* clients kill after 2 s */
+
+struct mcp_stdio {
+	struct mcp_stdio_options options;
+	perch_host *host;
+	perch_service *service;
+	struct mcp_front *front;
+	struct mcp_caller caller;
+	struct mcp_connection *connection; /* NULL: the client is gone */
+	struct stdio_input input;
+	struct stdio_output output;
+	perch_timer *ladder; /* when the end must have come */
+	struct stdio_parent parent;
+	bool is_held; /* the client does not read: no job is read either */
+	bool is_ending;
+	bool is_late;
+	bool has_no_memory;
+};
 
 DEFINE_POINTER_CLEANUP(mcp_cleanup_stdio, struct mcp_stdio, mcp_stdio_free)
 
