@@ -109,6 +109,7 @@ extern const struct command command_agent;
 extern const struct command command_conformance;
 extern const struct command command_mcp;
 extern const struct command command_queue;
+extern const struct command command_acp;
 extern const struct command command_run;
 extern const struct command command_serve;
 extern const struct command command_token;
