@@ -11,6 +11,7 @@
 #include "base/macros.h"
 #include "base/stamp.h"
 #include "tool/call_parts.h"
+#include "tool/server.h"
 
 /* A used spare is replaced a moment later: not while its answer, which a caller waits for, is on
  * its way. */
@@ -42,6 +43,7 @@ struct spare_set {
 
 struct tool_pool {
 	perch_host *host;
+	struct servers *servers; /* MCP servers that run */
 	struct spare_set *first;
 };
 
@@ -261,6 +263,7 @@ int tool_pool_keep(struct tool_pool *pool, const struct tool_binding *binding)
 
 void tool_pool_forget(struct tool_pool *pool, const struct tool_binding *binding)
 {
+	servers_forget(pool->servers, binding);
 	struct spare_set **link = pool_find(pool, binding);
 	struct spare_set *set = *link;
 	if (!set)
@@ -284,9 +287,18 @@ int tool_pool_new(perch_host *host, struct tool_pool **ret_pool)
 	struct tool_pool *pool = calloc(1, sizeof(*pool));
 	if (!pool)
 		return -ENOMEM;
+	if (servers_new(host, &pool->servers) < 0) {
+		free(pool);
+		return -ENOMEM;
+	}
 	pool->host = host;
 	*ret_pool = pool;
 	return 0;
+}
+
+struct servers *tool_pool_servers(struct tool_pool *pool)
+{
+	return pool->servers;
 }
 
 void tool_pool_free(struct tool_pool *pool)
@@ -295,6 +307,7 @@ void tool_pool_free(struct tool_pool *pool)
 		return;
 	while (pool->first)
 		tool_pool_forget(pool, pool->first->binding);
+	servers_free(pool->servers);
 	free(pool);
 }
 
@@ -353,7 +366,7 @@ int tool_pool_call(struct tool_pool *pool, const struct tool_call_options *optio
 	if (r < 0)
 		return r;
 	if (!call_has_failed(call) && !pool_take_spare(pool, call))
-		call_launch(call);
+		call_launch(call, pool->servers);
 	*ret_call = call;
 	return 0;
 }
