@@ -43,9 +43,9 @@ frontends_see='base data wire queue mcp'
 
 # Commands that start what perch hosts: they do it by the public headers, as every other program
 # would. Of the folders that host they see what is plain data.
-hosting='^src/cli/(agent/(agent_(ask|chat|run|serve|tell|words)|chat)|tool/tool_(call|serve)|sandbox/sandbox_r|run/|mcp/|serve/)[a-z_]*[.][ch]$'
+hosting='^src/cli/(agent/(agent_(ask|chat|commands|run|serve|tell|words)|chat)|tool/tool_(call|commands|serve)|sandbox/sandbox_r|run/|mcp/|serve/)[a-z_]*[.][ch]$'
 hosts='agent fledge plugins replay sandbox service tool trace'
-plain='tool/binding.h tool/result.h tool/tool_request.h fledge/call_request.h'
+plain='tool/binding.h tool/result.h tool/tool_request.h fledge/call_request.h agent/dialect.h agent/profile.h'
 
 # What a public header may ask of the C library.
 public='
@@ -224,7 +224,8 @@ check "allowed: a frontend and protocols" is_allowed src/acp/a.c '#include "wire
 check "allowed: a frontend and formats" is_allowed src/queue/a.c '#include "data/json.h"'
 check "allowed: a frontend of its own" is_allowed src/serve/a.c '#include "serve/token.h"'
 check "allowed: a command and a binding" is_allowed src/cli/tool/tool_call.c '#include "tool/binding.h"'
-check "allowed: a command that looks at profiles" is_allowed src/cli/agent/agent_check.c '#include "agent/profile.h"'
+check "found: what commands share hosts" is_found src/cli/agent/agent_commands.h '#include "agent/agent_launch.h"'
+check "allowed: a command that looks at profiles" is_allowed src/cli/agent/agent_check.c '#include "agent/agent_launch.h"'
 check "allowed: a part of all commands and the others" is_allowed src/cli/ui/a.c '#include "cli/ui/page.h"'
 check "allowed: public headers and libc" is_allowed include/perch/a.h '#include <stdint.h>'
 

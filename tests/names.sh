@@ -1,6 +1,8 @@
 #!/bin/sh
 # A name is found by searching for it, and a file is read in one sitting: no two file-level functions
-# and no two files share a name, no file has more than 400 lines and no function more than 60.
+# and no two files share a name, no file has more than 400 lines and no function more than 60. A
+# header is for several files: what one file alone needs of its neighbour stands in the header of
+# the folder, or both files are one.
 set -eu
 
 tests=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
@@ -47,6 +49,55 @@ long_ones() (
         }' {} + | sort
 )
 
+# Headers between two files that would be too long as one, and that no third file should see. The
+# other file of bare.h is the C library, that of serve_page.h is written by the build.
+between_two='
+src/cli/agent/agent_serve_turns.h
+src/cli/queue/queue_show.h
+src/cli/run/run_settings.h
+src/cli/tool/tool_add.h
+src/guard/bare.h
+src/queue/redis_library.h
+src/serve/serve_page.h
+src/tool/binding_keys.h
+src/tool/binding_write.h
+'
+
+# lonely_headers TREE: headers that, beside their own .c file, one .c file of the same folder alone
+# includes. A test, a fuzz target or another folder that includes it is a reason for a header.
+lonely_headers() (
+    cd "$1"
+    find src sdk tests fuzz -name '*.[ch]' 2>/dev/null | sort | awk -v between="$between_two" '
+        BEGIN { split(between, list, "\n"); for (i in list) allowed[list[i]] = 1 }
+        { files[++total] = $0 }
+        END {
+            for (i = 1; i <= total; i++) {
+                file = files[i]
+                while ((getline line <file) > 0) {
+                    if (line !~ /^#include "/)
+                        continue
+                    split(line, part, "\"")
+                    header = "src/" part[2]
+                    if (substr(file, 1, length(file) - 2) != substr(header, 1, length(header) - 2)) {
+                        users[header]++
+                        user[header] = file
+                    }
+                }
+                close(file)
+            }
+            for (i = 1; i <= total; i++) {
+                header = files[i]
+                if (header !~ /^src\/.*[.]h$/ || header in allowed || users[header] != 1)
+                    continue
+                folder = header
+                sub("[^/]*$", "", folder)
+                rest = substr(user[header], length(folder) + 1)
+                if (index(user[header], folder) == 1 && rest !~ /\// && rest ~ /[.]c$/)
+                    print header ": for " user[header] " alone"
+            }
+        }'
+)
+
 finds_nothing() {
     found=$("$1" "$2") || return 1
     printf '%s\n' "$found"
@@ -71,6 +122,7 @@ trap 'rm -rf "$tree"' EXIT
 check "no two file-level functions have one name" finds_nothing shared_functions "${tests%/*}"
 check "no two files have one name" finds_nothing shared_files "${tests%/*}"
 check "no file and no function is too long" finds_nothing long_ones "${tests%/*}"
+check "no header is for one neighbour alone" finds_nothing lonely_headers "${tests%/*}"
 
 mkdir -p "$tree/src/base" "$tree/src/data" "$tree/sdk" "$tree/include"
 printf 'static int fail(int a)\n{\n}\nstatic int table[] = { f(1) };\n' >"$tree/src/base/one.c"
@@ -84,4 +136,13 @@ check "found: a long file" finds long_ones "src/base/long.c: more"
 check "found: a long function" finds long_ones "src/base/long.c:2: a function of 61 lines"
 { printf 'int f(void)\n{\n' && seq 60 && printf '}\n'; } >"$tree/src/base/long.c"
 check "allowed: a function of sixty lines" finds_nothing long_ones "$tree"
+rm "$tree"/src/*/*
+printf '#include "base/one.h"\n' | tee "$tree/src/base/one.c" >"$tree/src/base/two.c"
+: >"$tree/src/base/one.h"
+check "found: a header for one neighbour" finds lonely_headers "src/base/one.h: for src/base/two.c alone"
+cp "$tree/src/base/two.c" "$tree/src/base/three.c"
+check "allowed: a header for two files" finds_nothing lonely_headers "$tree"
+mv "$tree/src/base/three.c" "$tree/src/data/three.c"
+rm "$tree/src/base/two.c"
+check "allowed: a header for another folder" finds_nothing lonely_headers "$tree"
 finish

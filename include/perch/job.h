@@ -111,10 +111,12 @@ typedef struct perch_job_request {
 	/* An agent. */
 	const char *profile; /* a file instead of a name; for a service without frontend alone */
 	const char *message;
-	size_t message_len;  /* 0 = up to its NUL */
-	const char *session; /* its name; NULL = "default". Turns of one session run in order */
-	const char *from;    /* the sender; NULL = the caller's name */
-	bool is_new;         /* forget the stored id: begin a new session */
+	size_t message_len; /* 0 = up to its NUL */
+	/* Its name; NULL = "default". Turns of one session run in order. Also of a tool: an MCP server
+	 * whose lifetime is a session is that of the caller's name and this. */
+	const char *session;
+	const char *from; /* the sender; NULL = the caller's name */
+	bool is_new;      /* forget the stored id: begin a new session */
 	const perch_attachment *attachments;
 	size_t attachment_count;
 	const char *const *env; /* NAME=VALUE over the profile's */

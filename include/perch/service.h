@@ -50,7 +50,9 @@ typedef struct perch_service_options {
 	/* A file that every line of what is hosted is recorded in, anew; "-" = stderr; NULL = none. */
 	const char *trace;
 	bool trace_secrets; /* also values that plugins store or load, and those of the environment */
-	bool no_spares;     /* bindings' spares are not started: for a few calls, and then the end */
+	/* Bindings' spares are not started, and each call has an MCP server of its own, which ends
+	 * before the call does: for a few calls, and then the end. */
+	bool no_spares;
 	/* Files of profiles beside those of perch/agents, shown by the name of the file whatever
 	 * [expose.FRONTEND] says; ends with NULL. */
 	const char *const *profiles;
@@ -83,8 +85,13 @@ PERCH_API int perch_service_new(perch_host *host, const perch_service_options *o
 PERCH_API int perch_service_sessions(
 	perch_service *service, perch_sessions **ret_sessions, perch_err *err);
 
-/* Takes no more jobs. What runs and what waits goes on. */
+/* Takes no more jobs. What runs and what waits goes on; MCP servers are asked to end as soon as
+ * they have no job. */
 PERCH_API void perch_service_close(perch_service *service);
+
+/* MCP servers of bindings that run, with a job or without. Once the service is closed, wait until
+ * there is none, for a while: they may have something to write down. */
+PERCH_API size_t perch_service_servers(const perch_service *service);
 
 /* Cancels every job, as perch_job_cancel does; those that wait first. */
 PERCH_API void perch_service_cancel(perch_service *service, int signal);
@@ -92,8 +99,42 @@ PERCH_API void perch_service_cancel(perch_service *service, int signal);
 /* Jobs that have not ended. */
 PERCH_API size_t perch_service_jobs(const perch_service *service);
 
-/* Ends what is left, without a last event; all its jobs are gone then. Not from a sink. NULL is
- * fine. */
+/* What a frontend did that was no job, for the audit log. NULL = not said. */
+typedef struct perch_service_note {
+	size_t size;      /* PERCH_SERVICE_NOTE_INIT sets it */
+	const char *kind; /* "refusal" of a request, "answer" to a question of a job */
+	const char *name; /* what it was about: an agent, a tool, an address */
+	const char *job;  /* the frontend's name for the job */
+	const char *text; /* why it was refused; what was answered, where that is no secret */
+	perch_caller caller;
+} perch_service_note;
+
+#ifdef __cplusplus
+static inline perch_service_note perch_service_note_init(void)
+{
+	perch_service_note init = perch_service_note();
+	init.size = sizeof(init);
+	return init;
+}
+#define PERCH_SERVICE_NOTE_INIT perch_service_note_init()
+#else
+#define PERCH_SERVICE_NOTE_INIT            \
+	{                                      \
+		.size = sizeof(perch_service_note) \
+	}
+#endif
+
+/* Appends it to the audit log. Fails as writing does; what was written before stays readable. With
+ * audit = "required", what is noted must not be done then. */
+PERCH_API int perch_service_record(
+	perch_service *service, const perch_service_note *note, perch_err *err);
+
+/* Whether that is so. */
+PERCH_API bool perch_service_must_record(const perch_service *service);
+
+/* Ends what is left, without a last event; all its jobs are gone then. A turn that is over, and
+ * whose end only waits for another process to let go of the sessions, is waited for, for a second
+ * at most, and its end is told. Not from a sink. NULL is fine. */
 PERCH_API void perch_service_free(perch_service *service);
 
 #ifdef __cplusplus

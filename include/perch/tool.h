@@ -76,6 +76,9 @@ typedef struct perch_tool_result {
 	perch_reach reach;
 	bool used_spare;
 	perch_background_end background;
+	/* Of an MCP server: its blocks, a JSON array as it wrote them, and its structured content. */
+	perch_text content;
+	perch_text structured;
 } perch_tool_result;
 
 /* ---- bindings --------------------------------------------------------------- */

@@ -123,12 +123,19 @@ int session_turns_prepare(struct sessions *sessions, perch_host *host)
 	return -ENOMEM;
 }
 
-void session_turns_close(struct sessions *sessions)
+void sessions_finish(struct sessions *sessions)
 {
 	if (!sessions->loop)
 		return;
 	sessions->is_closing = true;
 	session_jobs_finish(sessions);
+}
+
+void session_turns_close(struct sessions *sessions)
+{
+	if (!sessions->loop)
+		return;
+	sessions_finish(sessions);
 	for (int stage = 0; stage < STAGES; stage++) {
 		struct session_turn *turn;
 		while ((turn = list_first(&sessions->turns[stage]))) {

@@ -253,3 +253,41 @@ int utf8_append_seen_json(struct buf *buf, const char *text, size_t len)
 	}
 	return buf->failed ? -ENOMEM : 0;
 }
+
+bool utf8_is_hiding(uint32_t character)
+{
+	static const struct {
+		uint32_t first, last;
+	} hiding[] = {
+		{ 0x00AD, 0x00AD },                                         /* soft hyphen */
+		{ 0x034F, 0x034F },                                         /* grapheme joiner */
+		{ 0x115F, 0x1160 },                                         /* fillers */
+		{ 0x17B4, 0x17B5 }, { 0x180B, 0x180F }, { 0x200B, 0x200F }, /* zero width */
+		{ 0x2060, 0x206F },                     /* joiners and invisible operators */
+		{ 0x3164, 0x3164 }, { 0xFE00, 0xFE0F }, /* variation selectors */
+		{ 0xFEFF, 0xFEFF },                     /* byte order mark */
+		{ 0xFFA0, 0xFFA0 }, { 0xFFF0, 0xFFFB }, /* annotations */
+		{ 0x1BCA0, 0x1BCA3 },                   /* shorthand format */
+		{ 0x1D173, 0x1D17A },                   /* musical format */
+		{ 0xE0000, 0xE0FFF },                   /* tags and more selectors */
+	};
+	for (size_t i = 0; i < COUNT(hiding); i++) {
+		if (character >= hiding[i].first && character <= hiding[i].last)
+			return true;
+	}
+	return utf8_is_unseen(character);
+}
+
+int utf8_append_revealed(struct buf *buf, const char *text, size_t len)
+{
+	for (size_t at = 0; at < len;) {
+		uint32_t character;
+		at += utf8_decode(text + at, len - at, &character);
+		char encoded[UTF8_MAX];
+		if (character != '\n' && utf8_is_hiding(character))
+			buf_printf(buf, "\\u{%04X}", (unsigned)character);
+		else
+			buf_append(buf, encoded, utf8_encode(character, encoded));
+	}
+	return buf->failed ? -ENOMEM : 0;
+}

@@ -60,6 +60,14 @@ int utf8_append_seen(struct buf *buf, const char *text, size_t len);
 /* The same for JSON, which stays the same JSON: what cannot be seen is written as \uXXXX. */
 int utf8_append_seen_json(struct buf *buf, const char *text, size_t len);
 
+/* Whether a character can hide in a text or hide another one: those that utf8_is_unseen, and those
+ * without a width that no script needs to be read: zero-width ones, fillers, tags, selectors. */
+bool utf8_is_hiding(uint32_t character);
+
+/* Appends a foreign text for somebody who has to judge it: what utf8_is_hiding stands as \u{200B},
+ * but for line ends; a broken piece as U+FFFD. */
+int utf8_append_revealed(struct buf *buf, const char *text, size_t len);
+
 /* The columns a character takes on a terminal: 0, 1 or 2. Control characters
  * count 0: take them out before you print. */
 unsigned utf8_character_width(uint32_t character);

@@ -26,7 +26,7 @@ static void case_install_shell_quote(struct buf *out, const char *text)
 
 /* A script, so that every host can start it from where it lies; $0 is the path by which the host
  * started it. Every process that it starts inherits the pipe, which shows what is left behind. */
-static int case_install_plant_program(
+static int case_install_put_program(
 	struct scene *scene, const struct scene_spec *spec, const char *path, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf script = { 0 };
@@ -52,7 +52,7 @@ static const char *case_install_folder_of(struct scene *scene, const char *path)
 	return arena_dup(&scene->arena, (struct str){ path, slash ? (size_t)(slash - path) : 0 });
 }
 
-static int case_install_plant_text(
+static int case_install_put_text(
 	const char *directory, const char *path, const struct buf *text, perch_err *err)
 {
 	if (text->failed)
@@ -71,7 +71,7 @@ static void case_install_put_capabilities(struct buf *out, const struct conforma
 	}
 }
 
-static int case_install_plant_manifest(
+static int case_install_put_manifest(
 	struct scene *scene, const struct conformance_case *test, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
@@ -80,10 +80,10 @@ static int case_install_plant_manifest(
 	buf_append_text(&text,
 		"[[commands]]\nname = \"conform\"\nbinary = \"bin/fledge-conform\"\n[capabilities]\n");
 	case_install_put_capabilities(&text, test);
-	return case_install_plant_text(scene->directory, "plugin.toml", &text, err);
+	return case_install_put_text(scene->directory, "plugin.toml", &text, err);
 }
 
-static int case_install_plant_registry(
+static int case_install_put_registry(
 	struct scene *scene, const struct conformance_case *test, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
@@ -91,12 +91,12 @@ static int case_install_plant_registry(
 		"[[plugins]]\nname = \"conform\"\nsource = \"conformance\"\nversion = \"1.2.3\"\n"
 		"installed = \"2026-01-01\"\ncommands = [\"conform\"]\n[plugins.capabilities]\n");
 	case_install_put_capabilities(&text, test);
-	return case_install_plant_text(scene->top, "config/fledge/plugins.toml", &text, err);
+	return case_install_put_text(scene->top, "config/fledge/plugins.toml", &text, err);
 }
 
 /* For a host that confines its plugins: the actor's program must be readable, wherever perch is
  * installed. Other hosts do not know the file. */
-static int case_install_plant_grant(
+static int case_install_put_grant(
 	struct scene *scene, const struct scene_spec *spec, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
@@ -104,10 +104,10 @@ static int case_install_plant_grant(
 	if (!folder)
 		return err_no_memory(err);
 	buf_printf(&text, "schema = 1\n[plugin.conform]\nread = [%s]\n", folder);
-	return case_install_plant_text(scene->top, "config/perch/grants.toml", &text, err);
+	return case_install_put_text(scene->top, "config/perch/grants.toml", &text, err);
 }
 
-static int case_install_plant_state(
+static int case_install_put_state(
 	struct scene *scene, const struct author_pairs *state, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
@@ -121,7 +121,7 @@ static int case_install_plant_state(
 	if (!state->count)
 		return 0;
 	buf_append_char(&text, '}');
-	return case_install_plant_text(scene->directory, "state.json", &text, err);
+	return case_install_put_text(scene->directory, "state.json", &text, err);
 }
 
 static int case_install_link_command(struct scene *scene, perch_err *err)
@@ -141,15 +141,15 @@ static int case_install_link_command(struct scene *scene, perch_err *err)
 
 static int case_install_plugin(struct scene *scene, const struct scene_spec *spec, perch_err *err)
 {
-	int r = case_install_plant_program(scene, spec, "bin/fledge-conform", err);
+	int r = case_install_put_program(scene, spec, "bin/fledge-conform", err);
 	if (r == 0)
-		r = case_install_plant_manifest(scene, spec->test, err);
+		r = case_install_put_manifest(scene, spec->test, err);
 	if (r == 0)
-		r = case_install_plant_registry(scene, spec->test, err);
+		r = case_install_put_registry(scene, spec->test, err);
 	if (r == 0)
-		r = case_install_plant_grant(scene, spec, err);
+		r = case_install_put_grant(scene, spec, err);
 	if (r == 0)
-		r = case_install_plant_state(scene, &spec->test->state, err);
+		r = case_install_put_state(scene, &spec->test->state, err);
 	if (r == 0)
 		r = case_install_link_command(scene, err);
 	scene_place(scene, "command", "conform", NULL);
@@ -181,9 +181,9 @@ static int case_install_tool(struct scene *scene, const struct scene_spec *spec,
 	case_install_put_list(scene, &text, test->allowed);
 	buf_printf(&text, "]\n%s\n[sandbox]\nread = [%s]\nwrite = [%s]\n",
 		test->settings ? test->settings : "", folder, scene->variables[1].json);
-	int r = case_install_plant_program(scene, spec, "actor", err);
+	int r = case_install_put_program(scene, spec, "actor", err);
 	if (r == 0)
-		r = case_install_plant_text(scene->directory, "binding.toml", &text, err);
+		r = case_install_put_text(scene->directory, "binding.toml", &text, err);
 	const char *binding = arena_join(&scene->arena, scene->directory, "/binding.toml", NULL);
 	if (r == 0 && !binding)
 		r = err_no_memory(err);
@@ -206,9 +206,9 @@ static int case_install_agent(struct scene *scene, const struct scene_spec *spec
 		return err_no_memory(err);
 	buf_printf(
 		&text, "%s%s\n%s\n", "command: ", quoted, spec->test->settings ? spec->test->settings : "");
-	int r = case_install_plant_program(scene, spec, "actor", err);
+	int r = case_install_put_program(scene, spec, "actor", err);
 	if (r == 0)
-		r = case_install_plant_text(scene->directory, "profile.yaml", &text, err);
+		r = case_install_put_text(scene->directory, "profile.yaml", &text, err);
 	scene_place(scene, "program", program, NULL);
 	scene_place(scene, "profile", profile, NULL);
 	scene_place(scene, "message", spec->test->message ? spec->test->message : "hello", NULL);

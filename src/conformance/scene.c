@@ -73,7 +73,7 @@ int scene_make_bare(struct scene *scene, perch_err *err)
 
 /* ---- a scene for a case --------------------------------------------------------- */
 
-static int scene_plant_files(struct scene *scene, const struct author_pairs *files, perch_err *err)
+static int scene_put_files(struct scene *scene, const struct author_pairs *files, perch_err *err)
 {
 	int r = 0;
 	for (size_t i = 0; i < files->count && r == 0; i++)
@@ -82,7 +82,7 @@ static int scene_plant_files(struct scene *scene, const struct author_pairs *fil
 	return r;
 }
 
-static int scene_plant_variables(struct scene *scene, perch_err *err)
+static int scene_put_variables(struct scene *scene, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
 	for (const struct variable *variable = scene->variables; variable->name; variable++)
@@ -119,9 +119,9 @@ int scene_make(const struct scene_spec *spec, struct scene *scene, perch_err *er
 	if (r == 0)
 		r = new_file_write(scene->directory, ACTOR_CASES, 0600, spec->cases, err);
 	if (r == 0)
-		r = scene_plant_variables(scene, err);
+		r = scene_put_variables(scene, err);
 	if (r == 0)
-		r = scene_plant_files(scene, &spec->test->files, err);
+		r = scene_put_files(scene, &spec->test->files, err);
 	if (r == 0)
 		r = scene_make_pipe(scene, err);
 	scene_place(scene, "project", scene->project, NULL);

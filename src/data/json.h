@@ -154,4 +154,8 @@ static inline struct perch_json_writer json_writer_on(struct buf *out)
 void json_write_text(perch_json_writer *writer, const char *name, struct str text);
 void json_write_flag(perch_json_writer *writer, const char *name, bool flag);
 
+/* A value in the one form that all equal values have, for hashes: members in the order of their
+ * names, no blanks. -ENOMEM. */
+int json_write_canonical(perch_json_writer *writer, const perch_json_value *value);
+
 #endif

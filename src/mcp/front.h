@@ -39,6 +39,8 @@ struct mcp_front_options {
 	/* A sentence for the operator. */
 	void (*warn)(void *data, const char *text);
 	void (*ended)(void *data, const struct mcp_call_end *end); /* NULL = not wanted */
+	/* What there is not, or not for this caller, was called. */
+	void (*refused)(void *data, const struct mcp_caller *caller, struct str name);
 	void *data;
 };
 

@@ -139,7 +139,8 @@ static bool mcp_stdio_is_over(const struct mcp_stdio *stdio)
 {
 	if (!stdio->is_ending || stdio->is_late)
 		return stdio->is_late;
-	return !perch_service_jobs(stdio->service) && !mcp_output_waiting(&stdio->output);
+	return !perch_service_jobs(stdio->service) && !perch_service_servers(stdio->service) &&
+		!mcp_output_waiting(&stdio->output);
 }
 
 int mcp_stdio_run(struct mcp_stdio *stdio)

@@ -257,6 +257,9 @@ void mcp_task_begin(struct mcp_front *front, const struct mcp_wish *wish)
 		return;
 	}
 	if (!item || !mcp_caller_may(mcp_caller_of(wish->connection), item->entry)) {
+		if (front->options.refused)
+			front->options.refused(
+				front->options.data, mcp_caller_of(wish->connection), wish->name);
 		mcp_job_unknown(wish->job, STR("there is no such tool"));
 		return;
 	}

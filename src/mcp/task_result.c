@@ -52,9 +52,24 @@ static void mcp_result_good_tool(struct mcp_task *task, struct str output)
 	mcp_job_result(task->wire, &result);
 }
 
+/* The blocks of an MCP server go on as they are. */
+static void mcp_result_of_server(struct mcp_task *task, const perch_tool_result *tool)
+{
+	const struct mcp_result result = {
+		.content = str_of(tool->content),
+		.structured = str_of(tool->structured),
+		.is_error = tool->code != PERCH_TOOL_OK,
+	};
+	mcp_job_result(task->wire, &result);
+}
+
 static void mcp_result_of_tool(struct mcp_task *task, const perch_tool_result *tool)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
+	if (tool->content.len) {
+		mcp_result_of_server(task, tool);
+		return;
+	}
 	if (tool->code == PERCH_TOOL_OK) {
 		mcp_result_good_tool(task, str_of(tool->output));
 		return;

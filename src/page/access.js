@@ -1,7 +1,7 @@
 // Signing in, and for admins: the tokens and the audit log.
 
 import { api } from "./api.js";
-import { h, replace } from "./dom.js";
+import { h, replace, table } from "./dom.js";
 import { emblem, icon } from "./icons.js";
 import { busy, emptyState, errorCard } from "./notice.js";
 import { ago, fullTime, span } from "./time.js";
@@ -53,11 +53,6 @@ export async function takeOnce() {
 }
 
 /* ---- the view ---------------------------------------------------------------------------------------- */
-
-function table(label, heads, rows) {
-  return h("div", { class: "table", tabindex: "0", role: "region", "aria-label": label },
-    h("table", null, h("thead", null, h("tr", null, heads.map((head) => h("th", { scope: "col" }, head)))), h("tbody", null, rows)));
-}
 
 function tokenRow(token) {
   return h("tr", null, h("td", null, token.name), h("td", null, h("span", { class: `chip ${token.role}` }, token.role)),

@@ -36,6 +36,12 @@ export function replace(node, ...children) {
   return fill(node, children);
 }
 
+/** A table that scrolls in itself where it is too wide. */
+export function table(label, heads, rows) {
+  return h("div", { class: "table", tabindex: "0", role: "region", "aria-label": label },
+    h("table", null, h("thead", null, h("tr", null, heads.map((head) => h("th", { scope: "col" }, head || h("span", { class: "offscreen" }, "Actions"))))), h("tbody", null, rows)));
+}
+
 /** A link to another site, or the bare words where its address is none that may be followed. */
 export function link(address, ...children) {
   const url = safeAddress(address);

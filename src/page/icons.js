@@ -5,7 +5,7 @@ import { svg } from "./dom.js";
 const STROKES = {
   chat: "M4 5h16v11H9l-5 4z",
   plugins: "M9 4v4m6-4v4M6 8h12v4a6 6 0 0 1-12 0zm6 10v3",
-  tools: "M14.5 6.5a4 4 0 0 0 5 5L21 13l-8 8-3-3 8-8-1.5-1.5M14.5 6.5 13 5 3 15l3 3",
+  tools: "M20.5 7.5a5 5 0 0 1-6.6 5.8L7 20.2a2.3 2.3 0 0 1-3.2-3.2l6.9-6.9A5 5 0 0 1 16.5 3.5L13.5 6.5l.8 3.2 3.2.8z",
   now: "M3 12h4l3-7 4 14 3-7h4",
   access: "M7 11V8a5 5 0 0 1 10 0v3M5 11h14v9H5zm7 4v2",
   plus: "M12 5v14M5 12h14",

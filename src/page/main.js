@@ -9,12 +9,18 @@ import { h, replace } from "./dom.js";
 import { emblem, icon } from "./icons.js";
 import { hurry, listen, live, restart } from "./live.js";
 import { errorCard, notices } from "./notice.js";
+import { Now } from "./now.js";
+import { Plugins } from "./plugins.js";
+import { Tools } from "./tools.js";
 import { themeButton } from "./theme.js";
 import { readWorld } from "./world.js";
 
 /** The views, in the order of the bar: address, title, what makes it. */
 const VIEWS = [
   ["chat", "Chat", () => new Chat()],
+  ["plugins", "Plugins", () => new Plugins()],
+  ["tools", "Tools", () => new Tools()],
+  ["now", "Now", () => new Now()],
   ["access", "Access", () => new Access(leave)],
 ];
 

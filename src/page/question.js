@@ -129,7 +129,7 @@ function multiSelect(ask, give) {
 
 /* ---- agents and tools ----------------------------------------------------------------------- */
 
-const optionStyle = (kind) => (/reject|deny/.test(kind || "") ? "" : /allow/.test(kind || "") ? "primary" : "");
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 function wish(ask, words) {
   return [h("p", { class: "card-title", dir: "auto" }, icon("access"), words, h("code", { dir: "ltr" }, ask.tool_name || "")),
@@ -139,9 +139,9 @@ function wish(ask, words) {
 }
 
 function permission(ask, give) {
-  const own = (ask.options || []).map((option) => h("button", { type: "button", class: optionStyle(option.kind),
+  const own = (ask.options || []).map((option) => h("button", { type: "button", class: option.kind === "allow_once" ? "primary" : "",
     onclick: () => give({ allow: !/reject|deny/.test(option.kind || ""), option: option.id }, option.name || option.id) },
-  option.name || option.id));
+  capital(option.name || option.id)));
   const plain = [
     h("button", { type: "button", class: "primary", onclick: () => give({ allow: true }, "allowed") }, "Allow"),
     h("button", { type: "button", onclick: () => give({ allow: false }, "denied") }, "Deny"),

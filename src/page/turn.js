@@ -44,6 +44,7 @@ function addAsk(state, event) {
 
 function end(state, event) {
   state.end = event;
+  state.usage = state.usage || event.usage || null;
   state.phase = event.state || (event.success ? "done" : event.cancelled ? "cancelled" : "failed");
   for (const ask of state.asks) ask.answer = ask.answer || { closed: true };
 }

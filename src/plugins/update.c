@@ -87,19 +87,20 @@ static int update_compare(
 	return 0;
 }
 
-int update_open(struct workshop *workshop, const struct registry_entry *entry, bool to_latest,
-	struct update_plan *plan, perch_err *err)
+int update_open(struct workshop *workshop, const struct registry_entry *entry,
+	const struct update_wish *wish, struct update_plan *plan, perch_err *err)
 {
-	const char *ref = "";
+	const char *ref = wish->ref ? wish->ref : "";
 	*plan = (struct update_plan){ .candidate.stage.lock = -1 };
 	if (!entry->source[0])
 		return update_skip(plan, "the registry does not say where it came from");
-	if (update_is_path(entry->source) && !entry->pinned_ref[0])
+	if (update_is_path(entry->source) && !entry->pinned_ref[0] && !ref[0])
 		return update_skip(plan, "installed from the local directory %s", entry->source);
-	if (update_is_commit(entry->pinned_ref) && !version_is(entry->pinned_ref))
-		return update_skip(plan, "pinned to the commit %s", entry->pinned_ref);
-	if (entry->pinned_ref[0]) {
-		int r = update_choose_ref(workshop, entry, to_latest, plan, &ref, err);
+	if (!ref[0] && update_is_commit(entry->pinned_ref) && !version_is(entry->pinned_ref))
+		return update_skip(plan, "pinned to the commit %s; perch plugins unpin %s lets it follow",
+			entry->pinned_ref, entry->name);
+	if (!ref[0] && entry->pinned_ref[0]) {
+		int r = update_choose_ref(workshop, entry, wish->to_latest, plan, &ref, err);
 		if (r < 0 || !ref[0])
 			return r;
 	}

@@ -14,10 +14,16 @@ struct update_plan {
 	struct candidate candidate;
 };
 
+/* Where a pin is to move: to the newest tag, or to `ref` (NULL = it stays). */
+struct update_wish {
+	bool to_latest;
+	const char *ref;
+};
+
 /* Looks: fetches the source unless the plugin is local or pinned to something that does not change.
- * With to_latest a pin moves to the newest tag. Call update_free in any case. */
-int update_open(struct workshop *workshop, const struct registry_entry *entry, bool to_latest,
-	struct update_plan *plan, perch_err *err);
+ * Call update_free in any case. */
+int update_open(struct workshop *workshop, const struct registry_entry *entry,
+	const struct update_wish *wish, struct update_plan *plan, perch_err *err);
 void update_free(struct update_plan *plan);
 
 /* The capabilities that it would be granted: those that it has so far, and with `takes_wishes`

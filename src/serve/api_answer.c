@@ -120,17 +120,55 @@ static void api_read_reply(struct body *body, const struct record_ask *ask, stru
 		reply->answer.content = arena_dup(&reply->arena, (struct str){ raw, len });
 }
 
-/* The caller of a tool does not approve its own call: a user with all rights does, by a token or in
+/* The bearer that made a call does not approve it: who has all rights does, by another token or in
  * the page. A cookie alone says nothing: any program gets one for its token. */
-static bool api_may_answer(struct exchange *exchange, const struct record_ask *ask)
+static bool api_may_answer(
+	struct exchange *exchange, const struct record *record, const struct record_ask *ask)
 {
-	if (ask->kind != PERCH_ASK_APPROVAL || exchange->who->token.is_admin)
+	const struct token *token = &exchange->who->token;
+	bool is_own = !exchange->by_cookie && str_is(record->owner, token->name);
+	if (ask->kind != PERCH_ASK_APPROVAL || (token->is_admin && !is_own))
 		return true;
+	serve_note_refusal(exchange, record->name, "an approval of its own call");
 	exchange_error(exchange, 403, "approval",
 		"answer it in the page that `perch serve` names, or with a token of the role admin; "
 		"`approve` under [expose.http] "
 		"waives it",
 		"an approval is not for the token that made the call");
+	return false;
+}
+
+/* What is answered to a prompt may be a secret, and is not written down. */
+static const char *api_note_text(const struct record_ask *ask, const perch_answer *answer)
+{
+	if (answer->cancel)
+		return "cancelled";
+	if (ask->kind != PERCH_ASK_APPROVAL && ask->kind != PERCH_ASK_PERMISSION)
+		return "answered";
+	return answer->yes ? "allowed" : "refused";
+}
+
+/* With audit = "required", an answer that cannot be noted is not given. */
+static bool api_note(struct exchange *exchange, const struct record *record,
+	const struct record_ask *ask, const perch_answer *answer)
+{
+	struct serve *serve = exchange->peer->serve;
+	_cleanup_free_ char *client = str_dup(exchange_field(exchange, "User-Agent"));
+	const perch_service_note note = {
+		.size = sizeof(note),
+		.kind = "answer",
+		.name = record->name.data,
+		.job = record->id,
+		.text = api_note_text(ask, answer),
+		.caller = { exchange->who->token.name, client },
+	};
+	perch_err err = { 0 };
+	if (perch_service_record(serve->service, &note, &err) == 0)
+		return true;
+	serve_warn(serve, "an answer is not in the audit log: %s", err.text);
+	if (!perch_service_must_record(serve->service))
+		return true;
+	exchange_error(exchange, 503, "audit", NULL, "the audit log is required: %s", err.text);
 	return false;
 }
 
@@ -163,12 +201,12 @@ void api_answer(struct exchange *exchange)
 		exchange_error(exchange, 409, "answered", NULL, "that question is not open");
 		return;
 	}
-	if (!api_may_answer(exchange, ask) || !body_open(&body, exchange))
+	if (!api_may_answer(exchange, record, ask) || !body_open(&body, exchange))
 		return;
 	uint64_t number = ask->number;
 	reply.answer.by = exchange->by_cookie ? "page" : exchange->who->token.name;
 	api_read_reply(&body, ask, &reply);
-	if (!body_is_good(&body))
+	if (!body_is_good(&body) || !api_note(exchange, record, ask, &reply.answer))
 		return;
 	if (api_give(exchange, record, number, &reply.answer))
 		record_close_ask(record, number);

@@ -1,8 +1,9 @@
-/* What becomes of a job that has ended: its transcript, the conversation of a stateless client, a
- * line in the log. */
+/* What is written down of jobs that have ended (the transcript, the conversation of a stateless
+ * client, a line in the log) and of requests that were refused. */
 #include "base/cleanup.h"
 #include "data/json.h"
 #include "serve/jobs.h"
+#include "serve/peer.h"
 #include "serve/openai.h"
 #include "serve/serve_parts.h"
 
@@ -49,6 +50,26 @@ static void ending_log(struct record *record)
 	perch_json_end_object(&out);
 	if (!json.failed)
 		serve->options.note(serve->options.data, (struct str){ json.data, json.len });
+}
+
+void serve_note_refusal(const struct exchange *exchange, struct str name, const char *why)
+{
+	enum { NAME_MAX_BYTES = 200 };
+	struct serve *serve = exchange->peer->serve;
+	struct str client_name = exchange_field(exchange, "User-Agent");
+	name.len = name.len < NAME_MAX_BYTES ? name.len : NAME_MAX_BYTES;
+	_cleanup_free_ char *subject = str_dup(name);
+	_cleanup_free_ char *client = str_dup(client_name);
+	const perch_service_note note = {
+		.size = sizeof(note),
+		.kind = "refusal",
+		.name = subject,
+		.text = why,
+		.caller = { exchange->who ? exchange->who->token.name : NULL, client },
+	};
+	perch_err err = { 0 };
+	if (perch_service_record(serve->service, &note, &err) < 0)
+		serve_warn(serve, "a refusal is not in the audit log: %s", err.text);
 }
 
 void serve_note_end(struct record *record)

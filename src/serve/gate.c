@@ -16,29 +16,42 @@
 
 /* ---- the host that is meant ---------------------------------------------------- */
 
-/* "name:80" without the port; brackets stay. */
-static struct str gate_host_name(struct str host)
+/* "name:80" without the port, which is empty where there is none; brackets stay. */
+static struct str gate_host_name(struct str host, struct str *ret_port)
 {
 	const char *colon = memrchr(host.data, ':', host.len);
 	const char *bracket = memrchr(host.data, ']', host.len);
-	if (colon && (!bracket || colon > bracket))
-		host.len = (size_t)(colon - host.data);
-	return host;
+	*ret_port = (struct str){ "", 0 };
+	if (!colon || (bracket && colon < bracket))
+		return host;
+	size_t len = (size_t)(colon - host.data);
+	*ret_port = (struct str){ colon + 1, host.len - len - 1 };
+	return (struct str){ host.data, len };
+}
+
+/* Whether a port is the one that is listened on. A client that names none may be told of it by a
+ * proxy, or speak by a unix socket. */
+static bool gate_is_own_port(const struct serve *serve, struct str port)
+{
+	uint64_t number = 0;
+	return !port.len || (http_read_number(port, &number) && number == serve->port);
 }
 
 static bool gate_knows_host(const struct serve *serve, struct str host)
 {
 	static const char *const local[] = { "localhost", "127.0.0.1", "[::1]" };
-	struct str name = gate_host_name(host);
-	for (size_t i = 0; i < COUNT(local); i++) {
-		if (http_same_word(name, str_from(local[i])))
-			return true;
-	}
+	struct str port, ignored, name = gate_host_name(host, &port);
 	for (const char *const *item = serve->settings.allowed_hosts; *item; item++) {
 		if (http_same_word(host, str_from(*item)) || http_same_word(name, str_from(*item)))
 			return true;
 	}
-	struct str listening = gate_host_name(str_from(serve->listening));
+	if (!gate_is_own_port(serve, port))
+		return false;
+	for (size_t i = 0; i < COUNT(local); i++) {
+		if (http_same_word(name, str_from(local[i])))
+			return true;
+	}
+	struct str listening = gate_host_name(str_from(serve->listening), &ignored);
 	return listening.len && http_same_word(name, listening);
 }
 
@@ -59,16 +72,14 @@ static bool gate_check_host(struct exchange *exchange, const struct http_request
 static void gate_heed_client(const struct http_request *request, struct address *ret_address)
 {
 	struct str last = { 0 };
-	bool is_told = false;
 	for (size_t i = 0; i < request->field_count; i++) {
 		struct str member, list = request->fields[i].value;
 		if (!http_same_word(request->fields[i].name, STR("X-Forwarded-For")))
 			continue;
-		is_told = true;
 		while (http_list_next(&list, &member))
 			last = http_trim(member);
 	}
-	if (is_told && !address_parse(last, ret_address))
+	if (!address_parse(last, ret_address))
 		address_parse(STR("0.0.0.0"), ret_address);
 }
 
@@ -142,6 +153,8 @@ static void gate_refuse(struct exchange *exchange, bool was_given)
 	const struct http_field wait = { STR("Retry-After"), STR("60") };
 	const struct http_field ask = { STR("WWW-Authenticate"), STR("Bearer realm=\"perch\"") };
 	bool is_blocked = strangers_are_blocked(&serve->strangers, &exchange->address, now_ns);
+	if (was_given && !is_blocked)
+		serve_note_refusal(exchange, exchange->request->path, "a token that is not valid");
 	if (was_given)
 		strangers_blame(&serve->strangers, &exchange->address, now_ns);
 	serve->metrics.strangers++;
@@ -204,6 +217,7 @@ static bool gate_check_token(
 	gate_welcome(exchange, who);
 	if (need != NEED_ADMIN || who->token.is_admin)
 		return true;
+	serve_note_refusal(exchange, request->path, "for admins alone");
 	exchange_error(exchange, 403, "admin", NULL, "this is for tokens of the role admin");
 	return false;
 }

@@ -116,6 +116,8 @@ int identities_update(struct identities *identities, const struct tokens *tokens
 	for (size_t i = 0; i < tokens->count && r == 0; i++) {
 		const struct token *token = &tokens->items[i];
 		struct identity *there = identities_named(identities, token->name);
+		if (strcmp(token->name, TOKEN_LOCAL_USER) == 0)
+			continue;
 		if ((!there || there->is_own) && !identity_add(identities, token, false))
 			r = -ENOMEM;
 	}

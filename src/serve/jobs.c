@@ -197,6 +197,7 @@ static bool jobs_check(struct exchange *exchange, const struct jobs_wish *wish)
 	char text[96];
 	if (!name || strlen(name) != wish->name.len ||
 		!catalog_allows(exchange, jobs_entries[wish->kind], name)) {
+		serve_note_refusal(exchange, wish->name, "not there, or not allowed");
 		exchange_error(exchange, 404, "not_found", "GET /api/catalog lists what this token may use",
 			"there is no such %s", perch_entry_kind_name(jobs_entries[wish->kind]));
 		return false;

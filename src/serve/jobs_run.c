@@ -228,6 +228,17 @@ static void jobs_note(struct record *record, const perch_event *event, perch_tex
 	}
 }
 
+static void jobs_keep_layers(struct record *record, const char *const *layers)
+{
+	perch_json_writer out = json_writer_on(&record->layers);
+	perch_json_begin_array(&out);
+	for (; layers && *layers; layers++)
+		perch_json_write_string(&out, *layers);
+	perch_json_end_array(&out);
+	if (record->layers.failed)
+		buf_free(&record->layers);
+}
+
 static void jobs_ended(struct record *record, const perch_job_end *end, struct str text)
 {
 	_cleanup_(buf_free) struct buf copy = { 0 };
@@ -236,6 +247,7 @@ static void jobs_ended(struct record *record, const perch_job_end *end, struct s
 												: QUEUE_FAILED;
 	buf_append(&copy, text.data, text.len); /* the job owns the text */
 	jobs_write_result(record, end);
+	jobs_keep_layers(record, end->sandbox);
 	perch_job_free(steal(&record->job));
 	jobs_settle(record, state);
 	if (!copy.failed)
@@ -312,7 +324,8 @@ static int jobs_load(void *data, const struct queue_job *job)
 	if (r == 0)
 		r = record_set(record, &record->key, job->key);
 	record->request_text = queue_is_over(job->state) ? NULL : str_dup(job->request);
-	record->request = (struct str){ record->request_text, job->request.len };
+	if (record->request_text)
+		record->request = (struct str){ record->request_text, job->request.len };
 	if (job->result.len)
 		r = buf_append(&record->result, job->result.data, job->result.len) < 0 ? -ENOMEM : r;
 	if (r < 0 || (!record->request_text && !queue_is_over(job->state))) {

@@ -269,12 +269,22 @@ static void mcp_endpoint_ended(void *data, const struct mcp_call_end *end)
 	mcp_endpoint_log(data, end, kind);
 }
 
+static void mcp_endpoint_refused(void *data, const struct mcp_caller *caller, struct str name)
+{
+	(void)data;
+	const struct mcp_guest *guest = container_of(caller, struct mcp_guest, caller);
+	const struct mcp_visit *visit = guest->visits.last ? (void *)guest->visits.last : NULL;
+	if (visit && visit->exchange)
+		serve_note_refusal(visit->exchange, name, "not there, or not allowed");
+}
+
 int mcp_endpoint_open(struct serve *serve, perch_err *err)
 {
 	const struct mcp_front_options options = {
 		.without_prefix = serve->options.mcp_without_prefix,
 		.warn = mcp_endpoint_warns,
 		.ended = mcp_endpoint_ended,
+		.refused = mcp_endpoint_refused,
 		.data = serve,
 	};
 	perch_err inner = { 0 };

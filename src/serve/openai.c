@@ -7,6 +7,8 @@
 #include <sys/random.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/macros.h"
 #include "serve/serve_catalog.h"
 #include "serve/jobs.h"
 #include "serve/peer.h"
@@ -49,6 +51,7 @@ void openai_models(struct exchange *exchange)
 
 static void openai_unknown(struct exchange *exchange, struct str model)
 {
+	serve_note_refusal(exchange, model, "not there, or not allowed");
 	exchange_error(exchange, 404, "model_not_found", NULL, "there is no model '%.*s'",
 		(int)(model.len < 100 ? model.len : 100), model.data);
 }
@@ -133,8 +136,10 @@ static struct record *openai_find_begun(struct exchange *exchange, const char *f
 		bool is_recent =
 			!queue_is_over(record->state) || now_ms - record->ended_ms < OPENAI_JOIN_MS;
 		if (record->fingerprint && is_recent && !record->was_left &&
-			strcmp(record->fingerprint, fingerprint) == 0 && str_eq(record->owner, owner))
+			strcmp(record->fingerprint, fingerprint) == 0 && str_eq(record->owner, owner)) {
+			record->left_ns = 0;
 			return record;
+		}
 	}
 	return NULL;
 }
@@ -219,7 +224,21 @@ static void openai_write_request(
 
 /* ---- handlers --------------------------------------------------------------------------- */
 
-static struct openai_turn *openai_turn_new(
+/* The seconds that the client waits for anything, as the SDKs tell. */
+static uint64_t openai_patience(const struct exchange *exchange)
+{
+	static const char *const names[] = { "x-stainless-timeout", "x-stainless-read-timeout" };
+	uint64_t patience_ns = 0;
+	for (size_t i = 0; i < COUNT(names) && !patience_ns; i++) {
+		_cleanup_free_ char *text = str_dup(exchange_field(exchange, names[i]));
+		double seconds = text ? strtod(text, NULL) : 0;
+		patience_ns =
+			seconds > 0 && seconds < OPENAI_PATIENCE_MAX ? clock_from_seconds(seconds) : 0;
+	}
+	return patience_ns;
+}
+
+static struct openai_turn *openai_turn_new(const struct exchange *exchange,
 	const struct openai_request *request, const struct openai_format *format)
 {
 	struct openai_turn *turn = calloc(1, sizeof(*turn));
@@ -230,6 +249,8 @@ static struct openai_turn *openai_turn_new(
 	turn->format = format;
 	turn->wants_stream = request->is_stream;
 	turn->wants_usage = request->wants_usage;
+	turn->patience_ns = openai_patience(exchange);
+	turn->quiet_ns = exchange->begun_ns;
 	return turn;
 }
 
@@ -256,7 +277,7 @@ static void openai_take(struct exchange *exchange, struct openai_request *reques
 	openai_write_request(request, tells_all, &text);
 	wish.request = (struct str){ text.data, text.len };
 	struct openai_waiting *waiting = calloc(1, sizeof(*waiting));
-	struct openai_turn *turn = openai_turn_new(request, format);
+	struct openai_turn *turn = openai_turn_new(exchange, request, format);
 	struct record *record = NULL;
 	if (!waiting || !turn || text.failed)
 		exchange_no_memory(exchange);
@@ -293,7 +314,7 @@ static void openai_handle(struct exchange *exchange, const struct openai_format 
 		openai_take(exchange, &request, format, fingerprint);
 		return;
 	}
-	struct openai_turn *turn = openai_turn_new(&request, format);
+	struct openai_turn *turn = openai_turn_new(exchange, &request, format);
 	if (turn)
 		openai_watch(exchange, begun, turn);
 	else

@@ -14,7 +14,9 @@ struct watcher_kind;
 
 enum {
 	OPENAI_CONVERSATIONS_MAX = 4096,
-	OPENAI_JOIN_MS = 60 * 1000, /* a repeated request joins a job that ended so recently */
+	OPENAI_JOIN_MS = 60 * 1000,  /* a repeated request joins a job that ended so recently */
+	OPENAI_RETURN_SECONDS = 10,  /* for which a client that gave up waiting is waited for */
+	OPENAI_PATIENCE_MAX = 86400, /* seconds; more is no patience of a client */
 };
 
 /* ---- handlers -------------------------------------------------------------------- */
@@ -58,6 +60,9 @@ void openai_request_free(struct openai_request *request);
 struct str openai_find_session(
 	struct serve *serve, struct str owner, struct str model, struct str user, const char *chain);
 
+/* Cancels turns whose clients did not come again. */
+void openai_tick(struct serve *serve);
+
 /* A turn has ended: its session ends with the reply from now on. */
 void openai_note_end(struct record *record);
 void openai_free(struct serve *serve);
@@ -91,6 +96,8 @@ struct openai_turn {
 	bool wants_usage;
 	bool has_begun;
 	int64_t sequence;
+	uint64_t patience_ns; /* behind which the client gives up, and comes again; 0 = not known */
+	uint64_t quiet_ns;    /* since when it was told nothing */
 };
 
 struct openai_format {

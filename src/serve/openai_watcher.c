@@ -5,8 +5,10 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "serve/jobs.h"
 #include "serve/peer.h"
+#include "serve/serve_parts.h"
 #include "serve/watcher.h"
 #include "wire/http_sse.h"
 
@@ -84,6 +86,7 @@ static void openai_tell(struct watcher *watcher, const struct logged *logged)
 	if (!turn->has_begun)
 		turn->format->begin(turn, &out);
 	turn->format->delta(turn, &out, text, said == OPENAI_REASONING);
+	turn->quiet_ns = clock_now_ns();
 	if (out.failed || turn->outcome.content.failed)
 		exchange_cut(watcher->exchange);
 	else
@@ -121,14 +124,42 @@ void openai_pump(struct watcher *watcher)
 		openai_end_stream(watcher);
 }
 
-/* No other client waits for it: it need not go on. */
+/* No other client waits for it: it need not go on. A client whose own patience is at its end comes
+ * again, and is waited for. Its clock began before ours and is told in whole seconds: half of it is
+ * enough. */
 static void openai_left(struct watcher *watcher)
 {
 	struct record *record = watcher->record;
-	if (record->watchers.count > 1 || queue_is_over(record->state))
+	const struct openai_turn *turn = watcher->data;
+	uint64_t now_ns = clock_now_ns();
+	if (record->watchers.count || queue_is_over(record->state))
 		return;
+	if (turn->patience_ns && now_ns - turn->quiet_ns >= turn->patience_ns / 2) {
+		record->left_ns = now_ns;
+		record->serve->has_left = true;
+		return;
+	}
 	record->was_left = true;
 	jobs_cancel(record);
+}
+
+void openai_tick(struct serve *serve)
+{
+	uint64_t now_ns = clock_now_ns();
+	if (!serve->has_left)
+		return;
+	serve->has_left = false;
+	for (struct record *item = list_first(&serve->records.all); item; item = list_next(item)) {
+		if (!item->left_ns || queue_is_over(item->state))
+			continue;
+		if (now_ns - item->left_ns < OPENAI_RETURN_SECONDS * NSEC_PER_SEC) {
+			serve->has_left = true;
+			continue;
+		}
+		item->left_ns = 0;
+		item->was_left = true;
+		jobs_cancel(item);
+	}
 }
 
 static void openai_watcher_free(struct watcher *watcher)

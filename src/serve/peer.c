@@ -255,8 +255,10 @@ static void peer_ready(perch_source *source, void *data, unsigned events)
 /* A body may take its time, if it comes at all. */
 static bool peer_is_slow(const struct peer *peer)
 {
+	const struct settings *settings = &peer->serve->settings;
 	uint64_t seconds = (clock_now_ns() - peer->body_since_ns) / NSEC_PER_SEC;
-	return seconds >= PEER_BODY_SECONDS || peer->body_bytes < seconds * PEER_BODY_FLOOR;
+	return seconds >= (uint64_t)settings->body_seconds ||
+		peer->body_bytes < seconds * (uint64_t)settings->body_floor;
 }
 
 void peer_due(void *data, struct deadline *deadline)

@@ -12,13 +12,8 @@
 
 enum {
 	PEER_SCRATCH = 64 * 1024,
-	PEER_FULL = 64 * 1024, /* bytes to be sent behind which a stream waits */
-	PEER_BODY_STEP_SECONDS = 5,
-	PEER_BODY_SECONDS = 60,
-	PEER_BODY_FLOOR = 1024, /* bytes a second */
-	PEER_HEAD_SECONDS = 10,
-	PEER_IDLE_SECONDS = 75,
-	PEER_WRITE_SECONDS = 30,
+	PEER_FULL = 64 * 1024,      /* bytes to be sent behind which a stream waits */
+	PEER_BODY_STEP_SECONDS = 5, /* a body is looked at so often; or when its time is over */
 	PEER_COMMENT_SECONDS = 15,
 	PEER_LINGER_SECONDS = 2,
 };

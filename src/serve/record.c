@@ -93,6 +93,7 @@ void record_free(struct record *record)
 	free(record->warnings);
 	buf_free(&record->text);
 	buf_free(&record->result);
+	buf_free(&record->layers);
 	arena_free(&record->arena);
 	free(record);
 }

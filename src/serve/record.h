@@ -65,12 +65,14 @@ struct record {
 	struct buf text;   /* reply, output */
 	struct buf result; /* JSON */
 	char *warnings;    /* JSON: a list */
+	struct buf layers; /* of its sandbox, JSON: a list; empty = not known */
 	unsigned saving;   /* callbacks of the queue that will come */
 	bool is_written;   /* it has been accepted */
 	bool is_starting;  /* that it runs is being written */
 	bool is_unsaved;   /* its end is to be written again */
 	bool was_cut;      /* the text */
 	bool was_left;     /* its own client has cancelled it */
+	uint64_t left_ns;  /* when its client gave up waiting, and may come again; 0 = it did not */
 	bool has_files;    /* attachments that are to be removed */
 	perch_entry_kind entry_kind;
 	/* Called once when it is written, or could not be. */

@@ -44,6 +44,10 @@ static void record_write_members(const struct record *record, perch_json_writer 
 	for (struct record_ask *ask = list_first(&record->asks); ask; ask = list_next(ask))
 		perch_json_write_raw(out, ask->text, ask->len);
 	perch_json_end_array(out);
+	if (record->layers.len) {
+		perch_json_write_name(out, "sandbox");
+		perch_json_write_raw(out, record->layers.data, record->layers.len);
+	}
 	if (record->result.len) {
 		perch_json_write_name(out, "result");
 		perch_json_write_raw(out, record->result.data, record->result.len);

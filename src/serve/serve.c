@@ -111,6 +111,7 @@ static void serve_tick(perch_timer *timer, void *data)
 	serve_tokens_look(serve);
 	serve_resume(serve);
 	guests_sweep(serve);
+	openai_tick(serve);
 	serve_trim_transcripts(serve, now_ns);
 	if (serve->records.bytes > (size_t)serve->settings.keep_bytes)
 		records_trim(serve, record_now_ms());
@@ -260,18 +261,26 @@ static int serve_open_stores(struct serve *serve, perch_err *err)
 	return r;
 }
 
-static int serve_open_clocks(struct serve *serve, perch_err *err)
+static void serve_set_clocks(struct serve *serve)
 {
-	static const unsigned seconds[DEADLINE_KINDS] = {
-		[DEADLINE_HEAD] = PEER_HEAD_SECONDS,
-		[DEADLINE_BODY] = PEER_BODY_STEP_SECONDS,
-		[DEADLINE_IDLE] = PEER_IDLE_SECONDS,
-		[DEADLINE_WRITE] = PEER_WRITE_SECONDS,
+	const struct settings *settings = &serve->settings;
+	int64_t step = settings->body_seconds < PEER_BODY_STEP_SECONDS ? settings->body_seconds
+																   : PEER_BODY_STEP_SECONDS;
+	const int64_t seconds[DEADLINE_KINDS] = {
+		[DEADLINE_HEAD] = settings->head_seconds,
+		[DEADLINE_BODY] = step,
+		[DEADLINE_IDLE] = settings->idle_seconds,
+		[DEADLINE_WRITE] = settings->write_seconds,
 		[DEADLINE_COMMENT] = PEER_COMMENT_SECONDS,
 		[DEADLINE_LINGER] = PEER_LINGER_SECONDS,
 	};
 	for (int i = 0; i < DEADLINE_KINDS; i++)
-		serve->deadlines.length_ns[i] = seconds[i] * NSEC_PER_SEC;
+		serve->deadlines.length_ns[i] = (uint64_t)seconds[i] * NSEC_PER_SEC;
+}
+
+static int serve_open_clocks(struct serve *serve, perch_err *err)
+{
+	serve_set_clocks(serve);
 	serve->deadlines.due = peer_due;
 	serve->deadlines.data = serve;
 	int r = deadlines_open(&serve->deadlines, serve->host, err);

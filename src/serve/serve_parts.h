@@ -64,6 +64,7 @@ struct serve {
 	struct list watchers; /* of users */
 	size_t watcher_count;
 	struct list conversations;
+	bool has_left; /* a client gave up waiting for its turn: openai_tick looks for it */
 	struct mcp_endpoint mcp;
 	struct metrics metrics;
 	char *scratch; /* what is read from a connection */
@@ -113,6 +114,9 @@ int serve_tokens_make_local(struct serve *serve, perch_err *err);
 bool serve_may_see(const struct exchange *exchange, const struct record *record);
 
 void serve_now(const struct serve *serve, struct metrics_now *ret_now);
+
+/* A line of the audit log: a user, or somebody without a valid token, was turned down. */
+void serve_note_refusal(const struct exchange *exchange, struct str name, const char *why);
 
 /* A job has ended: its transcript, its conversation. */
 void serve_note_end(struct record *record);

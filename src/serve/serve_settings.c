@@ -17,7 +17,7 @@ static const struct setting {
 	const char *name;
 	enum setting_kind kind;
 	size_t offset;
-	int64_t low, high; /* of a number */
+	int64_t low, high; /* of a number; low of a time */
 } setting_table[] = {
 	{ "listen", SETTING_TEXT, offsetof(struct settings, listen), 0, 0 },
 	{ "socket", SETTING_TEXT, offsetof(struct settings, socket), 0, 0 },
@@ -36,18 +36,23 @@ static const struct setting {
 		0 },
 	{ "drain", SETTING_DURATION, offsetof(struct settings, drain_seconds), 0, 0 },
 	{ "body_max", SETTING_NUMBER, offsetof(struct settings, body_max), 1024, 256 * 1024 * 1024 },
+	{ "body_floor", SETTING_NUMBER, offsetof(struct settings, body_floor), 0, 1024 * 1024 },
+	{ "head_timeout", SETTING_DURATION, offsetof(struct settings, head_seconds), 1, 0 },
+	{ "body_timeout", SETTING_DURATION, offsetof(struct settings, body_seconds), 1, 0 },
+	{ "idle_timeout", SETTING_DURATION, offsetof(struct settings, idle_seconds), 1, 0 },
+	{ "write_timeout", SETTING_DURATION, offsetof(struct settings, write_seconds), 1, 0 },
 	{ "mcp_sessions", SETTING_NUMBER, offsetof(struct settings, mcp_sessions), 1, 100000 },
 	{ "mcp_idle", SETTING_DURATION, offsetof(struct settings, mcp_idle_seconds), 0, 0 },
 	{ "durable", SETTING_FLAG, offsetof(struct settings, is_durable), 0, 0 },
 };
 
-static int serve_settings_read_duration(
-	const struct toml_value *section, const char *name, int64_t *seconds, perch_err *err)
+static int serve_settings_read_duration(const struct toml_value *section,
+	const struct setting *setting, int64_t *seconds, perch_err *err)
 {
-	const char *text = NULL;
+	const char *text = NULL, *name = setting->name;
 	int r = toml_get_string(section, name, &text, err);
 	const struct toml_value *value = toml_get(section, name);
-	if (r > 0 && !duration_parse(text, seconds))
+	if (r > 0 && (!duration_parse(text, seconds) || *seconds < setting->low))
 		return err_set_at(err, PERCH_ESYNTAX, value->at.line, value->at.column,
 			"`%s` takes a time like \"15m\", \"12h\" or \"30d\"", name);
 	return r;
@@ -70,7 +75,7 @@ static int serve_settings_read_one(const struct toml_value *section, const struc
 	case SETTING_NUMBER:
 		return toml_get_integer(section, setting->name, setting->low, setting->high, place, err);
 	case SETTING_DURATION:
-		return serve_settings_read_duration(section, setting->name, place, err);
+		return serve_settings_read_duration(section, setting, place, err);
 	default:
 		return toml_get_bool(section, setting->name, place, err);
 	}
@@ -107,6 +112,11 @@ int serve_settings_read(struct settings *ret_settings, perch_err *err)
 		.keep_transcripts_seconds = SERVE_KEEP_TRANSCRIPTS_DAYS * 86400,
 		.drain_seconds = SERVE_DRAIN_SECONDS,
 		.body_max = 8 * 1024 * 1024,
+		.body_floor = SERVE_BODY_FLOOR,
+		.head_seconds = SERVE_HEAD_SECONDS,
+		.body_seconds = SERVE_BODY_SECONDS,
+		.idle_seconds = SERVE_IDLE_SECONDS,
+		.write_seconds = SERVE_WRITE_SECONDS,
 		.mcp_sessions = SERVE_MCP_SESSIONS,
 		.mcp_idle_seconds = SERVE_MCP_IDLE_SECONDS,
 	};

@@ -13,6 +13,11 @@ enum {
 	SERVE_DRAIN_SECONDS = 30,
 	SERVE_KEEP_SECONDS = 3600,
 	SERVE_KEEP_TRANSCRIPTS_DAYS = 90,
+	SERVE_HEAD_SECONDS = 10,
+	SERVE_BODY_SECONDS = 60,
+	SERVE_BODY_FLOOR = 1024,       /* bytes a second */
+	SERVE_IDLE_SECONDS = 75,       /* of a connection between requests */
+	SERVE_WRITE_SECONDS = 30,      /* for which a client may read nothing */
 	SERVE_MCP_SESSIONS = 256,      /* of one token */
 	SERVE_MCP_IDLE_SECONDS = 3600, /* that a session is kept without use */
 };
@@ -37,6 +42,8 @@ struct settings {
 	int64_t keep_transcripts_seconds;
 	int64_t drain_seconds;
 	int64_t body_max;
+	int64_t body_floor;
+	int64_t head_seconds, body_seconds, idle_seconds, write_seconds;
 	int64_t mcp_sessions;
 	int64_t mcp_idle_seconds;
 	bool is_durable;

@@ -9,8 +9,6 @@
 #include "serve/serve_parts.h"
 #include "serve/watcher.h"
 
-#define SERVE_LOCAL_USER "local"
-
 void serve_tokens_revoked(void *data)
 {
 	struct serve *serve = data;
@@ -31,6 +29,10 @@ int serve_tokens_read(struct serve *serve, perch_err *err)
 	r = tokens_read(&tokens, err);
 	if (r == 0 && identities_update(&serve->identities, &tokens) < 0)
 		return err_no_memory(err);
+	if (tokens_named(&tokens, TOKEN_LOCAL_USER))
+		serve_warn(serve,
+			"the token '" TOKEN_LOCAL_USER "' has the name of the page's own user and is "
+			"not valid: perch token revoke " TOKEN_LOCAL_USER);
 	identities_expire(&serve->identities, (int64_t)time(NULL));
 	return r;
 }
@@ -57,7 +59,7 @@ int serve_tokens_make_local(struct serve *serve, perch_err *err)
 {
 	char hash[SHA256_HEX_SIZE] = "";
 	struct token token = {
-		.name = SERVE_LOCAL_USER, .hash = hash, .is_admin = true, .created = (int64_t)time(NULL)
+		.name = TOKEN_LOCAL_USER, .hash = hash, .is_admin = true, .created = (int64_t)time(NULL)
 	};
 	if (!serve->identities.list.count) {
 		int r = token_make(serve->own_token);

@@ -40,6 +40,10 @@ void tokens_free(struct tokens *tokens);
 
 const struct token *tokens_named(const struct tokens *tokens, const char *name);
 
+/* The user of the page's link that works once; no token has this name, or their jobs were shared.
+ */
+#define TOKEN_LOCAL_USER "local"
+
 /* Letters, digits, '-', '_', '.', '@': what can stand in a file, a header and a log. */
 bool token_is_name(const char *name);
 

@@ -222,6 +222,8 @@ int tokens_add(const struct token *token, perch_err *err)
 	int r = tokens_hold(&held, err);
 	if (r < 0)
 		return r;
+	if (strcmp(token->name, TOKEN_LOCAL_USER) == 0)
+		return err_set(err, -EEXIST, "'" TOKEN_LOCAL_USER "' is the name of the page's own user");
 	if (tokens_named(&held.tokens, token->name))
 		return err_set(err, -EEXIST, "there is a token '%s' already", token->name);
 	if (held.tokens.count >= TOKENS_MAX)

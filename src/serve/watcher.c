@@ -24,12 +24,30 @@ static void watcher_wake(struct exchange *exchange)
 	watcher->kind->pump(watcher);
 }
 
+/* It hears nothing more. */
+static void watcher_leave(struct watcher *watcher)
+{
+	struct serve *serve = watcher->exchange->peer->serve;
+	list_remove(watcher_list(watcher, serve), watcher);
+	serve->watcher_count--;
+	watcher->exchange->keeper = NULL;
+}
+
+static void watcher_release(struct watcher *watcher)
+{
+	if (watcher->kind->free)
+		watcher->kind->free(watcher);
+	free(watcher);
+}
+
+/* First it leaves: what is done about it may end the job, which would be told to it. */
 static void watcher_gone(struct exchange *exchange)
 {
 	struct watcher *watcher = exchange->data;
+	watcher_leave(watcher);
 	if (watcher->kind->left)
 		watcher->kind->left(watcher);
-	watcher_free(watcher);
+	watcher_release(watcher);
 }
 
 static const struct exchange_keeper watcher_keeper = { .wake = watcher_wake, .gone = watcher_gone };
@@ -54,13 +72,8 @@ struct watcher *watcher_new(
 
 void watcher_free(struct watcher *watcher)
 {
-	struct serve *serve = watcher->exchange->peer->serve;
-	list_remove(watcher_list(watcher, serve), watcher);
-	serve->watcher_count--;
-	watcher->exchange->keeper = NULL;
-	if (watcher->kind->free)
-		watcher->kind->free(watcher);
-	free(watcher);
+	watcher_leave(watcher);
+	watcher_release(watcher);
 }
 
 /* ---- telling ---------------------------------------------------------------------- */

@@ -12,7 +12,8 @@ struct watcher_kind {
 	/* There may be more to tell, and room for it. For a watcher that only waits for the end: it has
 	 * come. */
 	void (*pump)(struct watcher *watcher);
-	/* The client is gone; before it is freed. NULL = nothing is to be done. */
+	/* The client is gone: the watcher is in no list any more, and freed behind this. NULL = nothing
+	 * is to be done. */
 	void (*left)(struct watcher *watcher);
 	void (*free)(struct watcher *watcher); /* what `data` has; NULL = nothing */
 	bool is_eager; /* pumps with every event, also before a stream has begun */

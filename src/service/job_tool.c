@@ -106,6 +106,10 @@ static int job_tool_take(perch_job *job, const perch_job_request *given, perch_e
 	job->tool.approval = job->request.approved_by;
 	if (given->input && !job->request.input)
 		return err_no_memory(err);
+	job->tool.session = arena_join(&job->arena, given->caller.name ? given->caller.name : "", "\n",
+		given->session ? given->session : "", NULL);
+	if (!job->tool.session)
+		return err_no_memory(err);
 	r = job_tool_copy_context(job, given->tool, err);
 	return r < 0 ? r : job_tool_check_shown(job, err);
 }
@@ -270,6 +274,18 @@ static bool job_tool_is_approved(perch_job *job)
 
 /* ---- running ------------------------------------------------------------- */
 
+static void job_tool_shown(void *data, const perch_shown *shown)
+{
+	perch_job *job = data;
+	const perch_event event = {
+		.kind = PERCH_EVENT_SHOWN,
+		.text = shown->text,
+		.shown = shown,
+	};
+	if (!job->is_held)
+		job_tell(job, &event);
+}
+
 static void job_tool_stderr(void *data, const char *bytes, size_t len)
 {
 	perch_job *job = data;
@@ -305,6 +321,8 @@ static struct tool_call_options job_tool_options(perch_job *job)
 		.handshake_ns = given->handshake_ns,
 		.teardown_ns = given->teardown_ns,
 		.strict = given->strict,
+		.session = job->tool.session,
+		.shown = job_tool_shown,
 		.trace = service_trace_start(job->service, job->tool.bound->binding.name,
 			(const char *const[]){ job->tool.tool, NULL }),
 		.stderr_bytes = job->request.shows_stderr ? job_tool_stderr : NULL,

@@ -14,6 +14,7 @@
 #include "proc/host.h"
 #include "service/service_parts.h"
 #include "service/watch.h"
+#include "tool/server.h"
 
 void service_warn(perch_service *service, const char *format, ...)
 {
@@ -53,6 +54,31 @@ void service_record(perch_service *service, struct audit_job job, const perch_ca
 	job.client = caller->client;
 	if (audit_append_job(&service->audit, &job, &err) < 0)
 		service_warn(service, "the %s is not in the audit log: %s", job.kind, err.text);
+}
+
+int perch_service_record(perch_service *service, const perch_service_note *note, perch_err *err)
+{
+	perch_service_note given = { 0 };
+	int r = sized_copy(&given, sizeof(given), note, SIZED_UP_TO(perch_service_note, caller), err);
+	if (r < 0)
+		return r;
+	if (service->no_audit.code)
+		return err_set(err, service->no_audit.code, "%s", service->no_audit.text);
+	const struct audit_note line = {
+		.kind = given.kind,
+		.name = given.name,
+		.job = given.job,
+		.text = given.text,
+		.caller = given.caller.name,
+		.client = given.caller.client,
+		.frontend = service->options.frontend,
+	};
+	return audit_append_note(&service->audit, &line, err);
+}
+
+bool perch_service_must_record(const perch_service *service)
+{
+	return service->no_audit.code || service->audit.is_required;
 }
 
 /* ---- making one ---------------------------------------------------------- */
@@ -133,6 +159,8 @@ static int service_open(perch_service *service, const perch_service_options *giv
 	if (!service->has_step || tool_pool_new(service->host, &service->tools.pool) < 0)
 		return err_no_memory(err);
 	service->tools.has_no_spares = given->no_spares;
+	if (given->no_spares)
+		servers_keep_none(tool_pool_servers(service->tools.pool));
 	for (const char *const *path = given->bindings; r == 0 && path && *path; path++)
 		r = bound_tools_add(&service->tools, *path, err);
 	if (r == 0)
@@ -184,6 +212,12 @@ int perch_service_sessions(perch_service *service, perch_sessions **ret_sessions
 void perch_service_close(perch_service *service)
 {
 	service->is_closed = true;
+	servers_stop(tool_pool_servers(service->tools.pool));
+}
+
+size_t perch_service_servers(const perch_service *service)
+{
+	return servers_count(tool_pool_servers(service->tools.pool));
 }
 
 size_t perch_service_jobs(const perch_service *service)
@@ -194,15 +228,30 @@ size_t perch_service_jobs(const perch_service *service)
 	return count;
 }
 
-void perch_service_free(perch_service *service)
+static void service_free_jobs(perch_service *service, enum job_stage from, enum job_stage to)
 {
-	if (!service)
-		return;
-	for (int stage = 0; stage < JOB_STAGES; stage++) {
+	for (enum job_stage stage = from; stage < to; stage++) {
 		perch_job *job;
 		while ((job = list_first(&service->jobs[stage])))
 			perch_job_free(job);
 	}
+}
+
+/* Those that are over are told of their end, whoever holds the sessions. */
+static void service_end_jobs(perch_service *service)
+{
+	perch_service_close(service);
+	service_free_jobs(service, 0, JOB_ENDING);
+	if (service->jobs[JOB_ENDING].count && service->stored.sessions)
+		sessions_finish(service->stored.sessions);
+	service_free_jobs(service, JOB_ENDING, JOB_STAGES);
+}
+
+void perch_service_free(perch_service *service)
+{
+	if (!service)
+		return;
+	service_end_jobs(service);
 	service_watch_free(service->watch);
 	if (service->tools.pool)
 		bound_tools_free(&service->tools);

@@ -47,6 +47,7 @@ struct tool_job {
 	const char *binding; /* the parts of its name; */
 	const char *tool;
 	bool is_file;             /* the binding is the path of one */
+	const char *session;      /* whose MCP server it is to be */
 	struct bound_tool *bound; /* while it runs */
 	struct tool_call *call;
 	perch_tool_request given; /* context and clocks */

@@ -283,6 +283,24 @@ int audit_append_job(const struct audit *audit, const struct audit_job *job, per
 	return audit_log_append(audit, &line, err);
 }
 
+int audit_append_note(const struct audit *audit, const struct audit_note *note, perch_err *err)
+{
+	_cleanup_(buf_free) struct buf line = { 0 };
+	struct perch_json_writer out = json_writer_on(&line);
+	perch_json_begin_object(&out);
+	audit_log_write_time(&out);
+	audit_log_write_said(&out, "kind", note->kind);
+	audit_log_write_said(&out, "name", note->name);
+	audit_log_write_said(&out, "job", note->job);
+	audit_log_write_said(&out, "text", note->text);
+	audit_log_write_said(&out, "caller", note->caller);
+	audit_log_write_said(&out, "frontend", note->frontend);
+	audit_log_write_said(&out, "client", note->client);
+	perch_json_end_object(&out);
+	buf_append_char(&line, '\n');
+	return audit_log_append(audit, &line, err);
+}
+
 void audit_record(const struct audit_origin *origin, const char *binding,
 	const struct audit_input *input, const perch_tool_result *result)
 {

@@ -74,6 +74,19 @@ struct audit_job {
 /* Appends its line, as audit_append does. */
 int audit_append_job(const struct audit *audit, const struct audit_job *job, perch_err *err);
 
+/* What a frontend did that was no job. NULL = not said. */
+struct audit_note {
+	const char *kind;
+	const char *name;
+	const char *job;
+	const char *text;
+	const char *caller;
+	const char *client;
+	const char *frontend;
+};
+
+int audit_append_note(const struct audit *audit, const struct audit_note *note, perch_err *err);
+
 /* The same for an origin: a failure is told to origin->unrecorded. Does nothing without an
  * audit. A call that no user approved has the approval "binding", or "none" where it was
  * refused for that. */

@@ -37,6 +37,36 @@ struct tool_binding tool_binding_default(void)
 		.handshake_ns = TOOL_HANDSHAKE_DEFAULT_NS,
 		.teardown_ns = TOOL_TEARDOWN_DEFAULT_NS,
 		.spare_ttl_ns = TOOL_SPARE_TTL_DEFAULT_NS,
+		.server = {
+			.idle_ns = TOOL_SERVER_IDLE_NS,
+			.version = "",
+			.instructions = "",
+			.instructions_pin = "",
+			.secrets = "",
+		},
+	};
+}
+
+struct tool_binding tool_binding_default_server(void)
+{
+	struct tool_binding binding = tool_binding_default();
+	binding.protocol = TOOL_PROTOCOL_MCP;
+	binding.invocation_ns = TOOL_SERVER_INVOCATION_NS;
+	binding.handshake_ns = TOOL_SERVER_HANDSHAKE_NS;
+	binding.server.is_server = true;
+	return binding;
+}
+
+struct tool_known tool_known_named(const char *name)
+{
+	return (struct tool_known){
+		.name = name,
+		.input_schema = "",
+		.output_schema = "",
+		.description = "",
+		.title = "",
+		.annotations = "",
+		.pin = "",
 	};
 }
 
@@ -59,6 +89,14 @@ bool tool_binding_asks(const struct tool_binding *binding, const char *name)
 			return true;
 	}
 	return false;
+}
+
+struct sandbox_limits tool_binding_limits(const struct tool_binding *binding)
+{
+	struct sandbox_limits limits = policy_tool_limits(&binding->limits);
+	if (binding->server.is_server)
+		limits.cpu = binding->limits.cpu;
+	return limits;
 }
 
 /* ---- where they are ------------------------------------------------------ */

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "perch/base.h"
 #include "sandbox/policy/policy.h"
+#include "wire/mcp_upstream.h"
 
 #define TOOL_PROTOCOL "rterm.plugin.v1"
 
@@ -19,6 +20,12 @@
 #define TOOL_HANDSHAKE_DEFAULT_NS (2 * NSEC_PER_SEC)
 #define TOOL_TEARDOWN_DEFAULT_NS (500 * NSEC_PER_MSEC)
 #define TOOL_SPARE_TTL_DEFAULT_NS (60 * NSEC_PER_SEC)
+
+/* The same of an MCP server. */
+#define TOOL_PROTOCOL_MCP "mcp"
+#define TOOL_SERVER_INVOCATION_NS (60 * NSEC_PER_SEC)
+#define TOOL_SERVER_HANDSHAKE_NS (30 * NSEC_PER_SEC)
+#define TOOL_SERVER_IDLE_NS (120 * NSEC_PER_SEC)
 
 enum {
 	TOOL_SPARES_MAX = 64,
@@ -37,6 +44,32 @@ struct tool_known {
 	const char *output_schema;
 	const char *description;
 	bool asks; /* `ask`: a user must approve each call of it */
+	/* Of an MCP server. */
+	const char *title;
+	const char *annotations; /* JSON */
+	const char *pin;         /* the SHA-256 of what was approved (server_pin.h) */
+};
+
+/* How long a process of an MCP server lives. */
+enum tool_lifetime {
+	TOOL_LIFETIME_SESSION, /* one for each session of a client */
+	TOOL_LIFETIME_SHARED,  /* one for all */
+	TOOL_LIFETIME_CALL,    /* one for each call */
+};
+
+const char *tool_lifetime_name(enum tool_lifetime lifetime);
+const char *tool_era_name(enum mcp_upstream_era era);
+
+/* What a binding says of an MCP server beyond how it is started: the table [mcp]. */
+struct tool_server {
+	bool is_server; /* the protocol is "mcp" */
+	enum mcp_upstream_era era;
+	enum tool_lifetime lifetime;
+	uint64_t idle_ns; /* it is stopped after so long without a call */
+	const char *version;
+	const char *instructions; /* as they were approved; "" = none */
+	const char *instructions_pin;
+	const char *secrets; /* a file of variables, NAME=VALUE in each line; "" = none */
 };
 
 struct tool_binding {
@@ -61,13 +94,18 @@ struct tool_binding {
 	struct sandbox_limits limits;    /* [sandbox.limits]: those that are not 0 count */
 	const struct tool_known *tools;
 	size_t tool_count;
+	struct tool_server server;
 	/* Not of the file: the command to which an option is added to widen the sandbox, for hints;
 	 * NULL = there is no such command. */
 	const char *widen_by;
 };
 
-/* A binding with the defaults and no name. */
+/* A binding with the defaults and no name; the second for an MCP server. */
 struct tool_binding tool_binding_default(void);
+struct tool_binding tool_binding_default_server(void);
+
+/* A tool of which nothing is known but its name. */
+struct tool_known tool_known_named(const char *name);
 
 /* Reads $XDG_CONFIG_HOME/perch/tools/<name>.toml. Fails with -ENOENT (err
  * suggests the nearest), PERCH_ESYNTAX (file, line, column), -EINVAL. */
@@ -114,6 +152,10 @@ int tool_binding_path(const char *name, struct arena *arena, const char **ret_pa
 /* Reads a text as if it stood in the file `path`, which is absolute. */
 int tool_binding_parse(const char *path, struct str text, struct arena *arena,
 	struct tool_binding *ret_binding, perch_err *err);
+
+/* What a process of it may use. An MCP server lives longer than a call: its processor time has no
+ * limit, unless the binding names one. */
+struct sandbox_limits tool_binding_limits(const struct tool_binding *binding);
 
 /* What the binding knows of a tool; NULL = nothing. */
 const struct tool_known *tool_binding_tool(const struct tool_binding *binding, const char *name);

@@ -61,7 +61,7 @@ static void binding_add_pins(struct path_list *words, const struct tool_binding 
 
 static void binding_add_limits(struct path_list *words, const struct tool_binding *binding)
 {
-	struct sandbox_limits limits = policy_tool_limits(&binding->limits);
+	struct sandbox_limits limits = tool_binding_limits(binding);
 	const struct {
 		const char *name;
 		uint64_t number;
@@ -78,6 +78,22 @@ static void binding_add_limits(struct path_list *words, const struct tool_bindin
 		if (all[i].number)
 			binding_add_word(words, DECISION_LIMIT, about);
 	}
+}
+
+/* Of an MCP server: the tools as they were approved, and what its process is told and shares. */
+static void binding_add_server(struct path_list *words, const struct tool_binding *binding)
+{
+	const struct tool_server *server = &binding->server;
+	for (size_t i = 0; i < binding->tool_count && !words->failed; i++) {
+		const struct tool_known *tool = &binding->tools[i];
+		const char *about = arena_join(words->arena, tool->name, " ", tool->pin, NULL);
+		words->failed |= !about;
+		binding_add_word(words, "tool", about ? about : "");
+	}
+	if (server->lifetime == TOOL_LIFETIME_SHARED)
+		path_list_add(words, "shared by all callers");
+	if (server->secrets[0])
+		binding_add_path(words, "secrets", server->secrets);
 }
 
 /* Without a sandbox all that decides what is executed counts. */
@@ -110,6 +126,8 @@ static const char *const *binding_words(
 		binding_add_execution(&words, binding);
 	}
 	binding_add_unasked(&words, binding);
+	if (binding->server.is_server)
+		binding_add_server(&words, binding);
 	binding_add_pins(&words, binding);
 	binding_add_limits(&words, binding);
 	return words.failed ? NULL : decision_words(arena, &binding->widening, words.items);

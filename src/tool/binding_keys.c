@@ -2,8 +2,10 @@
 #include "tool/binding_keys.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/err.h"
+#include "base/sha256.h"
 
 /* Of every time that can be set, in seconds. */
 #define SECONDS_LOWEST 0.001
@@ -140,6 +142,47 @@ int key_list(struct reading *reading, const struct key *key, const struct toml_v
 int key_paths(struct reading *reading, const struct key *key, const struct toml_value *table)
 {
 	return binding_keys_read_strings(reading, key, table, reading_absolute);
+}
+
+static bool binding_keys_is_checksum(const char *text)
+{
+	return strlen(text) == SHA256_HEX_SIZE - 1 &&
+		strspn(text, "0123456789abcdef") == SHA256_HEX_SIZE - 1;
+}
+
+int key_get_checksum(struct reading *reading, const struct toml_value *table, const char *key,
+	const char **ret_checksum)
+{
+	const char *text;
+	int r = toml_get_string(table, key, &text, reading->err);
+	if (r < 0)
+		return r;
+	if (!binding_keys_is_checksum(text))
+		return key_wrong(reading, toml_get(table, key), "must be a SHA-256: 64 digits 0-9 a-f");
+	*ret_checksum = arena_dup(reading->arena, str_from(text));
+	return *ret_checksum ? 0 : err_no_memory(reading->err);
+}
+
+int key_checksum(struct reading *reading, const struct key *key, const struct toml_value *table)
+{
+	return key_get_checksum(reading, table, key->name, binding_keys_target(reading, key));
+}
+
+int key_choice(struct reading *reading, const struct key *key, const struct toml_value *table,
+	const char *const *words)
+{
+	const char *word;
+	char known[128] = "must be";
+	int r = toml_get_string(table, key->name, &word, reading->err);
+	if (r < 0)
+		return r;
+	for (int i = 0; words[i]; i++) {
+		size_t len = strlen(known);
+		if (strcmp(word, words[i]) == 0)
+			return i;
+		snprintf(known + len, sizeof(known) - len, "%s \"%s\"", i ? " or" : "", words[i]);
+	}
+	return key_wrong(reading, toml_get(table, key->name), known);
 }
 
 int binding_keys_section(struct reading *reading, const char *name, const struct key *keys,

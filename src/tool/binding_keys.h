@@ -49,4 +49,19 @@ int key_limit(struct reading *reading, const struct key *key, const struct toml_
 int key_list(struct reading *reading, const struct key *key, const struct toml_value *table);
 int key_paths(struct reading *reading, const struct key *key, const struct toml_value *table);
 
+/* A SHA-256 in hex; `offset` leads to a const char *. */
+int key_checksum(struct reading *reading, const struct key *key, const struct toml_value *table);
+int key_get_checksum(struct reading *reading, const struct toml_value *table, const char *key,
+	const char **ret_checksum);
+
+/* The place of the text in the list of words, which ends with NULL. */
+int key_choice(struct reading *reading, const struct key *key, const struct toml_value *table,
+	const char *const *words);
+
+/* ---- binding_server.c ------------------------------------------------------- */
+
+/* [mcp]. */
+int binding_read_server(
+	struct reading *reading, const struct key *key, const struct toml_value *table);
+
 #endif

@@ -84,29 +84,10 @@ static int binding_read_command(
 
 /* ---- pins ---------------------------------------------------------------- */
 
-static bool binding_read_is_checksum(const char *text)
-{
-	return strlen(text) == SHA256_HEX_SIZE - 1 &&
-		strspn(text, "0123456789abcdef") == SHA256_HEX_SIZE - 1;
-}
-
-static int binding_read_get_checksum(struct reading *reading, const struct toml_value *table,
-	const char *key, const char **ret_checksum)
-{
-	const char *text;
-	int r = toml_get_string(table, key, &text, reading->err);
-	if (r < 0)
-		return r;
-	if (!binding_read_is_checksum(text))
-		return key_wrong(reading, toml_get(table, key), "must be a SHA-256: 64 digits 0-9 a-f");
-	*ret_checksum = arena_dup(reading->arena, str_from(text));
-	return *ret_checksum ? 0 : err_no_memory(reading->err);
-}
-
 static int binding_read_checksum(
 	struct reading *reading, const struct key *key, const struct toml_value *table)
 {
-	return binding_read_get_checksum(reading, table, key->name, &reading->checksum);
+	return key_get_checksum(reading, table, key->name, &reading->checksum);
 }
 
 static int binding_read_note_pins(
@@ -127,7 +108,7 @@ static int binding_read_collect_pins(struct reading *reading)
 		pins[at++] = (struct tool_pin){ reading->binding->command, reading->checksum };
 	for (size_t i = 0; i < count; i++, at++) {
 		const char *file = reading->pins->items[i]->key.data;
-		int r = binding_read_get_checksum(reading, reading->pins, file, &pins[at].sha256);
+		int r = key_get_checksum(reading, reading->pins, file, &pins[at].sha256);
 		if (r < 0)
 			return r;
 		pins[at].path = reading_absolute(reading, file);
@@ -156,15 +137,8 @@ static int binding_read_timeouts(
 static int binding_read_choice(struct reading *reading, const struct key *key,
 	const struct toml_value *table, const char *first, const char *second)
 {
-	const char *word;
-	int r = toml_get_string(table, key->name, &word, reading->err);
-	if (r < 0)
-		return r;
-	if (strcmp(word, first) == 0 || strcmp(word, second) == 0)
-		return strcmp(word, second) == 0;
-	char words[64];
-	snprintf(words, sizeof(words), "must be \"%s\" or \"%s\"", first, second);
-	return key_wrong(reading, toml_get(table, key->name), words);
+	const char *const words[] = { first, second, NULL };
+	return key_choice(reading, key, table, words);
 }
 
 static int binding_read_mode(
@@ -224,8 +198,11 @@ static int binding_read_tool(
 		{ "input_schema", key_text, offsetof(struct tool_known, input_schema) },
 		{ "output_schema", key_text, offsetof(struct tool_known, output_schema) },
 		{ "ask", key_flag, offsetof(struct tool_known, asks) },
+		{ "title", key_text, offsetof(struct tool_known, title) },
+		{ "annotations", key_text, offsetof(struct tool_known, annotations) },
+		{ "pin", key_checksum, offsetof(struct tool_known, pin) },
 	};
-	*tool = (struct tool_known){ "", "", "", "", false };
+	*tool = tool_known_named("");
 	struct reading inner = *reading;
 	inner.into = tool;
 	int r = binding_keys_read(&inner, keys, COUNT(keys), table);
@@ -263,6 +240,21 @@ static int binding_read_tools(
 
 /* ------------------------------------------------------------------------- */
 
+/* The defaults follow the protocol, wherever that stands. */
+static void binding_read_begin(struct reading *reading, const struct toml_value *root)
+{
+	const struct tool_binding *given = reading->binding;
+	const char *protocol;
+	if (toml_get_string(root, "protocol", &protocol, NULL) <= 0 ||
+		strcmp(protocol, TOOL_PROTOCOL_MCP) != 0)
+		return;
+	struct tool_binding binding = tool_binding_default_server();
+	binding.path = given->path;
+	binding.given = given->given;
+	binding.sha256 = given->sha256;
+	*reading->binding = binding;
+}
+
 static int binding_read_all(struct reading *reading, struct str text)
 {
 	static const struct key keys[] = {
@@ -281,9 +273,12 @@ static int binding_read_all(struct reading *reading, struct str text)
 		{ "sandbox", binding_read_sandbox, 0 },
 		{ "pin", binding_read_note_pins, 0 },
 		{ "tools", binding_read_tools, 0 },
+		{ "mcp", binding_read_server, 0 },
 	};
 	_cleanup_(toml_freep) struct toml *toml = NULL;
 	int r = toml_parse(text, NULL, &toml, reading->err);
+	if (r == 0)
+		binding_read_begin(reading, toml_root(toml));
 	if (r == 0)
 		r = binding_keys_read(reading, keys, COUNT(keys), toml_root(toml));
 	return r < 0 ? r : binding_read_collect_pins(reading);

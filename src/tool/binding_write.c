@@ -10,6 +10,7 @@
 #include "base/replace.h"
 #include "data/toml_edit.h"
 #include "tool/binding.h"
+#include "tool/binding_write.h"
 
 static const char heading[] =
 	"# What the operator has bound; a plugin never writes it. docs: perch help tool\n"
@@ -23,7 +24,7 @@ static void binding_write_text(struct buf *out, const char *key, const char *tex
 	buf_append_char(out, '\n');
 }
 
-static void binding_write_text_unless(
+void binding_write_text_unless(
 	struct buf *out, const char *key, const char *text, const char *usual)
 {
 	if (strcmp(text, usual) != 0)
@@ -41,7 +42,7 @@ static void binding_write_list(struct buf *out, const char *key, const char *con
 }
 
 /* Without the locale's decimal point. */
-static void binding_write_seconds_unless(
+void binding_write_seconds_unless(
 	struct buf *out, const char *key, uint64_t time_ns, uint64_t usual)
 {
 	if (time_ns == usual)
@@ -59,15 +60,14 @@ static void binding_write_count(struct buf *out, const char *key, uint64_t count
 		buf_printf(out, "%s = %" PRIu64 "\n", key, count);
 }
 
-/* A header that is removed again when nothing came below it. */
-static size_t binding_write_begin_table(struct buf *out, const char *header)
+size_t binding_write_begin_table(struct buf *out, const char *header)
 {
 	size_t start = out->len;
 	buf_printf(out, "\n%s\n", header);
 	return start;
 }
 
-static void binding_write_end_table(struct buf *out, size_t start, const char *header)
+void binding_write_end_table(struct buf *out, size_t start, const char *header)
 {
 	if (!out->failed && out->len == start + strlen(header) + 2)
 		out->len = start;
@@ -110,11 +110,11 @@ static void binding_write_env(struct buf *out, const struct tool_binding *bindin
 static void binding_write_timeouts(struct buf *out, const struct tool_binding *binding)
 {
 	size_t start = binding_write_begin_table(out, "[timeouts]");
-	binding_write_seconds_unless(
-		out, "invocation", binding->invocation_ns, TOOL_INVOCATION_DEFAULT_NS);
-	binding_write_seconds_unless(
-		out, "handshake", binding->handshake_ns, TOOL_HANDSHAKE_DEFAULT_NS);
-	binding_write_seconds_unless(out, "teardown", binding->teardown_ns, TOOL_TEARDOWN_DEFAULT_NS);
+	const struct tool_binding usual =
+		binding->server.is_server ? tool_binding_default_server() : tool_binding_default();
+	binding_write_seconds_unless(out, "invocation", binding->invocation_ns, usual.invocation_ns);
+	binding_write_seconds_unless(out, "handshake", binding->handshake_ns, usual.handshake_ns);
+	binding_write_seconds_unless(out, "teardown", binding->teardown_ns, usual.teardown_ns);
 	binding_write_end_table(out, start, "[timeouts]");
 }
 
@@ -154,9 +154,12 @@ static void binding_write_tools(struct buf *out, const struct tool_binding *bind
 		const struct tool_known *tool = &binding->tools[i];
 		buf_append_text(out, "\n[[tools]]\n");
 		binding_write_text(out, "name", tool->name);
+		binding_write_text_unless(out, "title", tool->title, "");
 		binding_write_text_unless(out, "description", tool->description, "");
 		binding_write_text_unless(out, "input_schema", tool->input_schema, "");
 		binding_write_text_unless(out, "output_schema", tool->output_schema, "");
+		binding_write_text_unless(out, "annotations", tool->annotations, "");
+		binding_write_text_unless(out, "pin", tool->pin, "");
 		if (tool->asks)
 			buf_append_text(out, "ask = true\n");
 	}
@@ -169,6 +172,7 @@ int tool_binding_text(const struct tool_binding *binding, struct buf *out, perch
 	binding_write_timeouts(out, binding);
 	binding_write_sandbox(out, binding);
 	binding_write_pins(out, binding);
+	binding_write_server(out, binding);
 	binding_write_tools(out, binding);
 	return out->failed ? err_no_memory(err) : 0;
 }

@@ -107,7 +107,7 @@ static int bundle_read_schema(const struct reading *reading, const perch_json_va
 static int bundle_read_tool(
 	const struct reading *reading, const perch_json_value *object, struct bundle_tool *tool)
 {
-	*tool = (struct bundle_tool){ 0 };
+	*tool = (struct bundle_tool){ .known = tool_known_named("") };
 	const perch_json_value *mutating = NULL;
 	int r = bundle_read_text(reading, object, "name", &tool->known.name);
 	if (r == 0 && !str_trim(str_from(tool->known.name)).len)

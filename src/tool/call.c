@@ -9,10 +9,12 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/macros.h"
+#include "data/json.h"
 #include "proc/program.h"
 #include "sandbox/policy/explain.h"
 #include "tool/call_parts.h"
 #include "tool/schema.h"
+#include "tool/server.h"
 
 #define CALL_OF(pointer, member) container_of(pointer, struct tool_call, member)
 
@@ -84,7 +86,7 @@ static void call_explain_denial(struct tool_call *call)
 	const perch_tool_result *result = &call->result;
 	const char *widen_by = call->options.binding->widen_by;
 	const struct explain_context context = {
-		.policy = &call->exchange->launch.policy,
+		.policy = call->served ? server_call_policy(call->served) : &call->exchange->launch.policy,
 		.policy_name = "tool",
 		.widen_by = widen_by ? widen_by : "",
 	};
@@ -143,6 +145,34 @@ static struct str call_schema_of(const struct tool_call *call)
 	return (struct str){ 0 };
 }
 
+/* A schema of an MCP server may have keywords that we do not know: it checks by itself then. */
+static int call_check_input(const struct tool_call *call, perch_err *err)
+{
+	struct str schema = call_schema_of(call);
+	if (!schema.len)
+		return 0;
+	if (call->options.binding->server.is_server && tool_schema_check(schema, NULL) < 0)
+		return 0;
+	return tool_schema_validate(schema, call_input_of(call), err);
+}
+
+static int call_check_object(struct str input, perch_err *err)
+{
+	_cleanup_json_ perch_json *json = NULL;
+	const perch_json_value *root = NULL;
+	perch_err inner = { 0 };
+	int r = perch_json_new(NULL, &json);
+	if (r == 0)
+		r = perch_json_parse(json, input.data, input.len, &root, &inner);
+	if (r == -ENOMEM)
+		return err_no_memory(err);
+	if (r < 0)
+		return err_set(err, -EINVAL, "the input is not JSON: %s", inner.text);
+	if (perch_json_type_of(root) != PERCH_JSON_OBJECT)
+		return err_set(err, -EINVAL, "the input of an MCP tool must be an object");
+	return 0;
+}
+
 static int call_write_request(struct tool_call *call, perch_err *err)
 {
 	struct str tool = str_from(call->options.tool);
@@ -167,8 +197,28 @@ static int call_write_request(struct tool_call *call, perch_err *err)
 		.strict = call->options.strict,
 	};
 	call->result.request_id = text_from(call->request_id);
-	struct str schema = call_schema_of(call);
-	return schema.len ? tool_schema_validate(schema, call_input_of(call), err) : 0;
+	return call_check_input(call, err);
+}
+
+/* The request to an MCP server is its params. */
+static int call_write_arguments(struct tool_call *call, perch_err *err)
+{
+	perch_json_writer out = json_writer_on(&call->line);
+	const char *tool = call->options.tool;
+	struct str input = call_input_of(call);
+	if (!tool_binding_tool(call->options.binding, tool))
+		return err_set(err, -ENOENT, "the binding lists no tool '%.100s'", tool);
+	int r = call_check_object(input, err);
+	if (r == 0)
+		r = call_check_input(call, err);
+	if (r < 0)
+		return r;
+	perch_json_begin_object(&out);
+	json_write_text(&out, "name", str_from(tool));
+	perch_json_write_name(&out, "arguments");
+	perch_json_write_raw(&out, input.data, input.len);
+	perch_json_end_object(&out);
+	return call->line.failed ? err_no_memory(err) : 0;
 }
 
 /* A tool that asks before each call, and no user has approved this one. */
@@ -209,12 +259,14 @@ static int call_check_request(struct tool_call *call, perch_err *err)
 		r = call_check_approval(call, &fault);
 	if (r == 0 && call->options.tool) {
 		stage = "request";
-		r = call_write_request(call, &fault);
+		r = call->options.binding->server.is_server ? call_write_arguments(call, &fault)
+													: call_write_request(call, &fault);
 	}
 	if (r == -ENOMEM)
 		return err_no_memory(err);
 	if (r < 0)
-		call_fail_soon(call, PERCH_TOOL_INVALID_REQUEST, stage, &fault);
+		call_fail_soon(call, r == -ENOENT ? PERCH_TOOL_NOT_EXPOSED : PERCH_TOOL_INVALID_REQUEST,
+			stage, &fault);
 	return 0;
 }
 
@@ -269,8 +321,32 @@ struct exchange_options call_exchange_options(struct tool_call *call)
 	};
 }
 
-void call_launch(struct tool_call *call)
+void call_explain_served(struct tool_call *call)
 {
+	if (call->result.code != PERCH_TOOL_OK && server_call_policy(call->served))
+		call_explain_denial(call);
+}
+
+void call_finish_served(struct tool_call *call)
+{
+	if (call->hint.len && buf_terminate(&call->hint) == 0)
+		call->result.hint = (perch_text){ call->hint.data, call->hint.len };
+	call_finish(call);
+}
+
+static void call_serve(struct tool_call *call, struct servers *servers)
+{
+	perch_err fault = { 0 };
+	if (server_call_start(servers, call, &call->served, &fault) < 0)
+		call_fail_soon(call, PERCH_TOOL_LAUNCH_FAILED, "launch", &fault);
+}
+
+void call_launch(struct tool_call *call, struct servers *servers)
+{
+	if (call->options.binding->server.is_server) {
+		call_serve(call, servers);
+		return;
+	}
 	const struct exchange_options options = call_exchange_options(call);
 	perch_err fault = { 0 };
 	int r = exchange_new(call->host, &options, &call->exchange);
@@ -290,7 +366,7 @@ int tool_call_start(perch_host *host, const struct tool_call_options *options,
 	if (r < 0)
 		return r;
 	if (!call_has_failed(call))
-		call_launch(call);
+		call_launch(call, NULL);
 	*ret_call = call;
 	return 0;
 }
@@ -299,6 +375,8 @@ void tool_call_cancel(struct tool_call *call)
 {
 	if (!call->is_over && call->exchange)
 		exchange_cancel(call->exchange);
+	if (!call->is_over && call->served)
+		server_call_cancel(call->served);
 }
 
 const perch_tool_result *tool_call_result(const struct tool_call *call)
@@ -315,6 +393,7 @@ void tool_call_free(struct tool_call *call)
 	if (call->has_timer)
 		timers_release(timers);
 	exchange_free(call->exchange);
+	server_call_free(call->served);
 	buf_free(&call->line);
 	buf_free(&call->hint);
 	free(call);

@@ -3,6 +3,7 @@
 #ifndef TOOL_CALL_H
 #define TOOL_CALL_H
 
+#include "perch/fledge.h"
 #include "perch/host.h"
 #include "tool/result.h"
 #include "tool/binding.h"
@@ -32,8 +33,11 @@ struct tool_call_options {
 	struct tool_context context;
 	struct str input;                                  /* JSON text; empty = {} */
 	uint64_t invocation_ns, handshake_ns, teardown_ns; /* 0 = the binding's */
-	bool strict; /* bytes behind the response make it malformed */
+	bool strict;         /* bytes behind the response make it malformed */
+	const char *session; /* whose MCP server it is to be; NULL = that of nobody in particular */
 	struct trace *trace;
+	/* What an MCP server says while it works: progress and its log; NULL = not wanted. */
+	void (*shown)(void *data, const perch_shown *shown);
 	/* stderr as it comes; NULL = only its tail is stored. */
 	void (*stderr_bytes)(void *data, const char *bytes, size_t len);
 	void (*done)(void *data, struct tool_call *call); /* once, from the loop; may free it */
@@ -68,6 +72,8 @@ int tool_pool_keep(struct tool_pool *pool, const struct tool_binding *binding);
 void tool_pool_forget(struct tool_pool *pool, const struct tool_binding *binding);
 int tool_pool_call(struct tool_pool *pool, const struct tool_call_options *options,
 	struct tool_call **ret_call, perch_err *err);
+/* The MCP servers that run for it (server.h). */
+struct servers *tool_pool_servers(struct tool_pool *pool);
 void tool_pool_free(struct tool_pool *pool);
 
 #endif

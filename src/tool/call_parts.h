@@ -9,7 +9,8 @@
 struct tool_call {
 	struct tool_call_options options;
 	perch_host *host;
-	struct exchange *exchange; /* NULL = none was started */
+	struct exchange *exchange;  /* NULL = none was started; */
+	struct server_call *served; /* the same of an MCP server */
 	char request_id[TOOL_REQUEST_ID_SIZE];
 	struct buf line;
 	struct tool_engine_request request;
@@ -36,7 +37,14 @@ static inline bool call_has_failed(const struct tool_call *call)
 /* What an exchange for this call must be. */
 struct exchange_options call_exchange_options(struct tool_call *call);
 
-/* Starts a process for it. A failure is its result. */
-void call_launch(struct tool_call *call);
+struct servers;
+
+/* Starts a process for it, or has one of the servers (NULL = one of its own) serve it. A failure is
+ * its result. */
+void call_launch(struct tool_call *call, struct servers *servers);
+
+/* The verdict of a call that was served is in its result: adds the rest and tells it. */
+void call_explain_served(struct tool_call *call);
+void call_finish_served(struct tool_call *call);
 
 #endif

@@ -9,7 +9,9 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/macros.h"
+#include "base/stamp.h"
 #include "tool/call_parts.h"
+#include "tool/server.h"
 
 /* A used spare is replaced a moment later: not while its answer, which a caller waits for, is on
  * its way. */
@@ -17,15 +19,6 @@
 /* The pause after a failure, doubled with each one that follows. */
 #define BACKOFF_FIRST_NS (100 * NSEC_PER_MSEC)
 #define BACKOFF_MOST_NS (30 * NSEC_PER_SEC)
-
-/* The properties of a file that change when it is replaced or written. */
-struct identity {
-	dev_t device;
-	ino_t inode;
-	off_t size;
-	struct timespec written;
-	struct timespec changed;
-};
 
 struct spare {
 	struct spare *next;
@@ -41,7 +34,7 @@ struct spare_set {
 	struct tool_pool *pool;
 	const struct tool_binding *binding;
 	struct spare *spares;
-	struct identity *identities; /* of the binding's file, its command, its pins */
+	struct stat *stamps; /* of the binding's file, its command, its pins */
 	struct timer timer;
 	uint64_t not_before_ns; /* none is started earlier */
 	uint64_t backoff_ns;    /* after the last failure; 0 = there was none */
@@ -50,31 +43,20 @@ struct spare_set {
 
 struct tool_pool {
 	perch_host *host;
+	struct servers *servers; /* MCP servers that run */
 	struct spare_set *first;
 };
 
 /* ---- is it still the same? ------------------------------------------------ */
 
-static struct identity pool_identify(const char *path)
+/* No file is a stamp, too. */
+static bool pool_has_changed(struct stat *known, const char *path)
 {
-	struct stat info;
-	struct identity identity;
-	memset(&identity, 0, sizeof(identity)); /* its padding too: it is compared by bytes */
-	if (!path[0] || stat(path, &info) < 0)
-		return identity;
-	identity.device = info.st_dev;
-	identity.inode = info.st_ino;
-	identity.size = info.st_size;
-	identity.written = info.st_mtim;
-	identity.changed = info.st_ctim;
-	return identity;
-}
-
-static bool pool_has_changed(struct identity *known, const char *path)
-{
-	struct identity now = pool_identify(path);
-	bool differs = memcmp(known, &now, sizeof(now)) != 0;
-	memcpy(known, &now, sizeof(now));
+	struct stat now;
+	if (!path[0] || stat(path, &now) < 0)
+		now = (struct stat){ 0 };
+	bool differs = !stamp_is_unchanged(known, &now);
+	*known = now;
 	return differs;
 }
 
@@ -82,11 +64,11 @@ static bool pool_has_changed(struct identity *known, const char *path)
 static bool pool_is_as_it_was(struct spare_set *set)
 {
 	const struct tool_binding *binding = set->binding;
-	if (pool_has_changed(&set->identities[0], binding->path ? binding->path : ""))
+	if (pool_has_changed(&set->stamps[0], binding->path ? binding->path : ""))
 		set->is_outdated = true;
-	bool differs = pool_has_changed(&set->identities[1], binding->command);
+	bool differs = pool_has_changed(&set->stamps[1], binding->command);
 	for (size_t i = 0; i < binding->pin_count; i++)
-		differs |= pool_has_changed(&set->identities[2 + i], binding->pins[i].path);
+		differs |= pool_has_changed(&set->stamps[2 + i], binding->pins[i].path);
 	return !differs && !set->is_outdated;
 }
 
@@ -252,15 +234,15 @@ static int pool_add(
 {
 	struct timers *timers = &pool->host->loop.timers;
 	struct spare_set *set = calloc(1, sizeof(*set));
-	struct identity *identities = calloc(2 + binding->pin_count, sizeof(*identities));
-	if (!set || !identities || timers_promise(timers) < 0) {
+	struct stat *stamps = calloc(2 + binding->pin_count, sizeof(*stamps));
+	if (!set || !stamps || timers_promise(timers) < 0) {
 		free(set);
-		free(identities);
+		free(stamps);
 		return -ENOMEM;
 	}
 	set->pool = pool;
 	set->binding = binding;
-	set->identities = identities;
+	set->stamps = stamps;
 	set->timer.due = pool_timer_due;
 	*link = set;
 	return 0;
@@ -281,6 +263,7 @@ int tool_pool_keep(struct tool_pool *pool, const struct tool_binding *binding)
 
 void tool_pool_forget(struct tool_pool *pool, const struct tool_binding *binding)
 {
+	servers_forget(pool->servers, binding);
 	struct spare_set **link = pool_find(pool, binding);
 	struct spare_set *set = *link;
 	if (!set)
@@ -293,7 +276,7 @@ void tool_pool_forget(struct tool_pool *pool, const struct tool_binding *binding
 	}
 	timer_cancel(&pool->host->loop.timers, &set->timer);
 	timers_release(&pool->host->loop.timers);
-	free(set->identities);
+	free(set->stamps);
 	free(set);
 }
 
@@ -304,9 +287,18 @@ int tool_pool_new(perch_host *host, struct tool_pool **ret_pool)
 	struct tool_pool *pool = calloc(1, sizeof(*pool));
 	if (!pool)
 		return -ENOMEM;
+	if (servers_new(host, &pool->servers) < 0) {
+		free(pool);
+		return -ENOMEM;
+	}
 	pool->host = host;
 	*ret_pool = pool;
 	return 0;
+}
+
+struct servers *tool_pool_servers(struct tool_pool *pool)
+{
+	return pool->servers;
 }
 
 void tool_pool_free(struct tool_pool *pool)
@@ -315,6 +307,7 @@ void tool_pool_free(struct tool_pool *pool)
 		return;
 	while (pool->first)
 		tool_pool_forget(pool, pool->first->binding);
+	servers_free(pool->servers);
 	free(pool);
 }
 
@@ -373,7 +366,7 @@ int tool_pool_call(struct tool_pool *pool, const struct tool_call_options *optio
 	if (r < 0)
 		return r;
 	if (!call_has_failed(call) && !pool_take_spare(pool, call))
-		call_launch(call);
+		call_launch(call, pool->servers);
 	*ret_call = call;
 	return 0;
 }

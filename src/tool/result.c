@@ -22,6 +22,8 @@ perch_tool_result tool_result_empty(void)
 		.manifest = NO_TEXT,
 		.stderr_tail = NO_TEXT,
 		.hint = NO_TEXT,
+		.content = NO_TEXT,
+		.structured = NO_TEXT,
 		.reach = PERCH_REACH_GROUP,
 	};
 }

@@ -174,7 +174,7 @@ int tool_confinement_policy(const struct tool_binding *binding, struct arena *ar
 		r = err_no_memory(err);
 	if (r < 0)
 		return r;
-	ret_policy->limits = policy_tool_limits(&binding->limits);
+	ret_policy->limits = tool_binding_limits(binding);
 	struct identities hide = { 0 };
 	r = policy_widen(arena, home, &binding->widening, ret_policy, err);
 	if (r == 0 && tool_confinement_look_up(arena, ret_policy->hide, &hide) < 0)

@@ -8,6 +8,7 @@
 #include "base/environment.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "tool/secrets.h"
 #include "tool/tool_confinement.h"
 
 static const char DEFAULT_PATH[] = "/usr/local/bin:/usr/bin:/bin";
@@ -64,8 +65,8 @@ static const char *const *tool_launch_kept_variables(
 
 /* Section 2 of the contract: these variables and no others. Those of the operator win over the
  * defaults. */
-static const char *const *tool_launch_make_environment(
-	struct launch *launch, const struct tool_binding *binding)
+static int tool_launch_make_environment(struct launch *launch, const struct tool_binding *binding,
+	const char *const *secrets, const char *const **ret_env, perch_err *err)
 {
 	struct arena *arena = &launch->arena;
 	const char *path = getenv("PATH");
@@ -78,13 +79,16 @@ static const char *const *tool_launch_make_environment(
 	};
 	const char *const *kept = tool_launch_kept_variables(arena, &binding->widening);
 	if (!basic[0] || !basic[1] || !basic[2] || !kept)
-		return NULL;
+		return err_no_memory(err);
 	const char *const *env = environment_build(arena, basic, NULL, kept);
-	return env ? environment_build(arena, env, NULL, binding->env) : NULL;
+	env = env ? environment_build(arena, env, NULL, binding->env) : NULL;
+	env = env ? environment_build(arena, env, NULL, secrets) : NULL;
+	*ret_env = env;
+	return env ? 0 : err_no_memory(err);
 }
 
 static const char *const *tool_launch_make_argv(
-	struct launch *launch, const struct tool_binding *binding)
+	struct launch *launch, const struct tool_binding *binding, const char *const *secrets)
 {
 	size_t count = 0;
 	while (binding->args && binding->args[count])
@@ -93,8 +97,11 @@ static const char *const *tool_launch_make_argv(
 	if (!argv)
 		return NULL;
 	argv[0] = binding->command;
-	for (size_t i = 0; i < count; i++)
-		argv[i + 1] = binding->args[i];
+	for (size_t i = 0; i < count; i++) {
+		argv[i + 1] = secrets_fill(binding->args[i], secrets, &launch->arena);
+		if (!argv[i + 1])
+			return NULL;
+	}
 	argv[count + 1] = NULL;
 	return argv;
 }
@@ -119,8 +126,8 @@ static int tool_launch_copy_layers(struct launch *launch)
 
 /* ---- start and end ------------------------------------------------------- */
 
-int launch_start(struct launch *launch, perch_host *host, const struct tool_binding *binding,
-	const perch_child_spec *spec, perch_child **ret_child, perch_err *err)
+int launch_prepare(struct launch *launch, perch_host *host, const struct tool_binding *binding,
+	perch_child_spec *spec, perch_err *err)
 {
 	_cleanup_fd_ int program = -1;
 	launch->host = host;
@@ -131,15 +138,38 @@ int launch_start(struct launch *launch, perch_host *host, const struct tool_bind
 		r = tool_launch_make_tmp(launch, err);
 	if (r < 0)
 		return r;
-	perch_child_spec whole = *spec;
-	whole.argv = tool_launch_make_argv(launch, binding);
-	whole.env = tool_launch_make_environment(launch, binding);
-	if (!whole.argv || !whole.env || tool_launch_copy_layers(launch) < 0)
+	const char *const *secrets = NULL;
+	r = secrets_read(binding->server.secrets, &launch->arena, &secrets, err);
+	if (r == 0)
+		r = tool_launch_make_environment(launch, binding, secrets, &spec->env, err);
+	if (r < 0)
+		return r;
+	spec->argv = tool_launch_make_argv(launch, binding, secrets);
+	if (!spec->argv || tool_launch_copy_layers(launch) < 0)
 		return err_no_memory(err);
-	whole.cwd = binding->directory && binding->directory[0] ? binding->directory : launch->tmp;
-	whole.program_fd = program < 0 ? 0 : program;
-	whole.confine = launch->sandbox ? sandbox_confine(launch->sandbox) : NULL;
-	return perch_child_start(host, &whole, ret_child, err);
+	spec->cwd = binding->directory && binding->directory[0] ? binding->directory : launch->tmp;
+	spec->confine = launch->sandbox ? sandbox_confine(launch->sandbox) : NULL;
+	if (program >= 0)
+		spec->program_fd = launch->program = fd_steal(&program);
+	return 0;
+}
+
+int launch_start(struct launch *launch, perch_host *host, const struct tool_binding *binding,
+	const perch_child_spec *spec, perch_child **ret_child, perch_err *err)
+{
+	perch_child_spec whole = *spec;
+	int r = launch_prepare(launch, host, binding, &whole, err);
+	if (r == 0)
+		r = perch_child_start(host, &whole, ret_child, err);
+	launch_forget_program(launch);
+	return r;
+}
+
+void launch_forget_program(struct launch *launch)
+{
+	if (launch->program > 0)
+		close(launch->program);
+	launch->program = 0;
 }
 
 bool launch_clean_some(struct launch *launch)
@@ -156,5 +186,6 @@ void launch_close(struct launch *launch)
 {
 	while (!launch_clean_some(launch))
 		;
+	launch_forget_program(launch);
 	arena_free(&launch->arena);
 }

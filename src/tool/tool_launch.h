@@ -17,14 +17,24 @@ struct launch {
 	struct sandbox_policy policy;    /* of the sandbox */
 	struct private_dir *private_dir; /* NULL = the sandbox has its own private directory */
 	const char *tmp;                 /* TMPDIR of the process */
+	int program;                     /* the descriptor that was hashed; 0 = none */
 	const char *const *layers;       /* of the sandbox; valid until launch_close; NULL = none */
 };
+
+/* Prepares alone: checks the pins, makes sandbox and directory, and fills in what spec lacks to be
+ * started: argv, environment, directory, program and sandbox, which live as long as the launch.
+ * launch_close must follow. Fails as pins_check and sandbox_open do. */
+int launch_prepare(struct launch *launch, perch_host *host, const struct tool_binding *binding,
+	perch_child_spec *spec, perch_err *err);
 
 /* Prepares and starts. spec has what the caller wants to hear of the child; the
  * rest is filled in here. Whether it fails or not, launch_close must follow.
  * Fails as perch_child_start, pins_check and sandbox_open do. */
 int launch_start(struct launch *launch, perch_host *host, const struct tool_binding *binding,
 	const perch_child_spec *spec, perch_child **ret_child, perch_err *err);
+
+/* The process was started, or will not be. */
+void launch_forget_program(struct launch *launch);
 
 /* The process is gone: takes its sandbox down and removes a part of the files in its directory.
  * Returns whether that is done, so that a million files do not stop a host. */

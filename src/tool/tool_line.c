@@ -45,9 +45,12 @@ const perch_json_value *frame_read(
 	}
 	if (r == 0 && perch_json_type_of(frame) == PERCH_JSON_OBJECT)
 		return frame;
-	char why[PERCH_ERR_TEXT_MAX + 64];
+	char why[PERCH_ERR_TEXT_MAX + UTF8_QUOTED_MAX + 64];
+	/* A banner, or the message of an interpreter: it says best what is wrong. */
+	struct str quoted = strcmp(stage, "handshake") == 0 ? line->text : STR("");
 	if (r < 0)
-		snprintf(why, sizeof(why), "is not one JSON object: column %u: %s", err.column, err.text);
+		snprintf(why, sizeof(why), "is not one JSON object: column %u: %s%s%.*s", err.column,
+			err.text, quoted.len ? "; it wrote: " : "", utf8_quoted(quoted), quoted.data);
 	else
 		snprintf(why, sizeof(why), "must be a JSON object, not %s",
 			perch_json_type_name(perch_json_type_of(frame)));

@@ -46,9 +46,16 @@ static void upstream_settle(struct upstream_process *process)
 	perch_child_stop(process->child);
 }
 
+static void upstream_hear(struct upstream_process *process, bool is_ours, struct str line)
+{
+	if (process->table->heard)
+		process->table->heard(process->data, is_ours, line);
+}
+
 static void upstream_send(void *data, struct str line)
 {
 	struct upstream_process *process = data;
+	upstream_hear(process, true, line);
 	if (process->child && perch_child_write(process->child, line.data, line.len + 1) < 0)
 		perch_child_stop(process->child); /* it does not read: no answer will come */
 }
@@ -97,6 +104,7 @@ static void upstream_line(
 		process->table->said(process->data, text);
 		return;
 	}
+	upstream_hear(process, false, text);
 	mcp_upstream_tick(process->engine, clock_now_ns());
 	mcp_upstream_line(process->engine, text, line->flags & PERCH_LINE_TOO_LONG);
 	upstream_settle(process);
@@ -183,6 +191,11 @@ int upstream_process_start(perch_host *host, const perch_child_spec *spec,
 struct mcp_upstream *upstream_process_engine(struct upstream_process *process)
 {
 	return process->engine;
+}
+
+bool upstream_process_is_over(const struct upstream_process *process)
+{
+	return process->is_over;
 }
 
 void upstream_process_stop(struct upstream_process *process)

@@ -16,6 +16,8 @@ struct upstream_process_table {
 	void (*withdrawn)(void *data, struct mcp_quiz *quiz);
 	/* A line of its stderr. */
 	void (*said)(void *data, struct str line);
+	/* Every line of the conversation, for a record of it; NULL = not wanted. */
+	void (*heard)(void *data, bool is_ours, struct str line);
 	/* The last: the process and all that it left in its group are gone. */
 	void (*gone)(void *data, const perch_result *result);
 };
@@ -28,6 +30,9 @@ int upstream_process_start(perch_host *host, const perch_child_spec *spec,
 
 /* To make calls with. */
 struct mcp_upstream *upstream_process_engine(struct upstream_process *process);
+
+/* Whether nothing more can come of it: it has ended, or was asked to. */
+bool upstream_process_is_over(const struct upstream_process *process);
 
 /* Ends it: its stdin is closed, then it is asked, then killed. What waits fails. */
 void upstream_process_stop(struct upstream_process *process);

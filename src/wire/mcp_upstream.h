@@ -72,6 +72,7 @@ struct mcp_news {
 	int64_t code;
 	struct str text;
 	const perch_json_value *value;
+	bool is_ours; /* an error that the server did not send */
 };
 
 enum mcp_quiz_kind { MCP_QUIZ_ELICITATION, MCP_QUIZ_SAMPLING, MCP_QUIZ_ROOTS };

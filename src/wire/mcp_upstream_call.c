@@ -195,7 +195,12 @@ static void mcp_call_finish(struct mcp_call *call, const struct mcp_news *news)
 
 void mcp_call_fail(struct mcp_call *call, int64_t code, struct str text)
 {
-	const struct mcp_news news = { .kind = MCP_NEWS_ERROR, .code = code, .text = text };
+	const struct mcp_news news = {
+		.kind = MCP_NEWS_ERROR,
+		.code = code,
+		.text = text,
+		.is_ours = true,
+	};
 	mcp_call_finish(call, &news);
 }
 

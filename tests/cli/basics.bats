@@ -240,3 +240,18 @@ says() {
     says 1 "there is a plugin in ./deploy-bash: write ./ before it" plugins install deploy-bash --yes
     says 1 "is not understood" plugins install nothing-here --yes
 }
+
+@test "doctor says what each frontend shows of all that there is" {
+    export HOME="$BATS_TEST_TMPDIR" XDG_CONFIG_HOME="$BATS_TEST_TMPDIR/config"
+    mkdir -p "$XDG_CONFIG_HOME/perch/agents"
+    echo 'command: cat' >"$XDG_CONFIG_HOME/perch/agents/bot.yaml"
+    echo 'command: cat' >"$XDG_CONFIG_HOME/perch/agents/other.yaml"
+    exposed() { "$perch" doctor | sed -n 's/^ *ok *exposed *//p'; }
+    [ "$(exposed | grep -o 'http [0-9]*')" = "http 0" ]
+    all=$(exposed | sed 's/.* of //')
+    printf '[expose.http]\nagents = ["bot"]\n' >"$XDG_CONFIG_HOME/perch/config.toml"
+    [ "$(exposed)" = "mcp 0, http 1, acp 0, worker 0 of $all" ]
+    printf '[expose.http]\nagents = "bot"\n' >"$XDG_CONFIG_HOME/perch/config.toml"
+    run "$perch" doctor
+    [[ "$output" == *"config.toml"* ]]
+}

@@ -37,6 +37,9 @@ export function perch(...words) {
   return execFileSync(PERCH, words, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] }).trim();
 }
 
+/** Python may lie anywhere: its tools may read it. */
+export const bindTool = (folder) => perch("tool", "add", folder, "--yes", "--read", process.env.PERCH_PAGE_PYTHON || "/usr");
+
 export const token = (name, ...words) => perch("token", "create", name, ...words);
 
 /* ---- the server ----------------------------------------------------------------------------- */
@@ -132,6 +135,24 @@ export const AWAY = /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_INCOMPLETE_
 
 export function assert(condition, words) {
   if (!condition) throw new Error(`not so: ${words}`);
+}
+
+/** A server and a browser for a scene. */
+export async function stage(scene, ...words) {
+  const server = new Server(0, ...words);
+  const browser = new Browser();
+  try {
+    await server.start();
+    await browser.open();
+    await scene(server, browser);
+    browser.check();
+  } catch (error) {
+    console.error(server.log);
+    throw error;
+  } finally {
+    await browser.close();
+    await server.stop("SIGKILL");
+  }
 }
 
 /** Runs the scene that the command line names. */

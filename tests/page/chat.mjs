@@ -2,29 +2,12 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { AWAY, agent, assert, Browser, expose, play, Server, source, token, UNSIGNED, work, write } from "./browser.mjs";
+import { AWAY, agent, assert, expose, play, source, stage, token, UNSIGNED, work, write } from "./browser.mjs";
 
 const partial = (text) => `AGENT_PARTIAL:${JSON.stringify(text)}`;
 
 /** A shell agent that prints these partials. */
 const saying = (...texts) => `#!/bin/sh\ncat <<'END'\n${texts.map(partial).join("\n")}\nEND\n`;
-
-async function stage(scene, ...words) {
-  const server = new Server(0, ...words);
-  const browser = new Browser();
-  try {
-    await server.start();
-    await browser.open();
-    await scene(server, browser);
-    browser.check();
-  } catch (error) {
-    console.error(server.log);
-    throw error;
-  } finally {
-    await browser.close();
-    await server.stop("SIGKILL");
-  }
-}
 
 async function say(page, text) {
   await page.getByLabel("Message", { exact: true }).fill(text);
@@ -233,9 +216,49 @@ print("AGENT_PARTIAL:" + json.dumps("got " + ", ".join(names)), flush=True)
       await page.locator(".composer .attached li").nth(2).waitFor();
       await page.waitForFunction(() => document.querySelectorAll(".composer .attached li").length === 3);
       await say(page, "here");
-      await page.getByText("by button").waitFor();
+      await page.locator(".prose", { hasText: "by button" }).waitFor();
       const text = await replies(page).first().innerText();
       for (const words of ["note.txt=by button", "pasted.txt=by paste", "dropped.txt=by drop"]) assert(text.includes(words), `${words} in ${text}`);
+    });
+  },
+
+  async mind() {
+    expose();
+    agent("thinker", `#!/usr/bin/env python3
+import json, sys
+def send(**event): print(json.dumps(event), flush=True)
+sys.stdin.readline()
+send(type="partial", role="thinking", text="let me see")
+send(type="partial", text="May I? ")
+send(type="permission_request", request_id="1", tool_name="bash", input={"command": "ls -l"}, description="looks around")
+answer = json.loads(sys.stdin.readline())
+send(type="partial", text="It was: " + answer["behavior"], usage={"input_tokens": 1200, "output_tokens": 34})
+`, 'protocol: "0.4"\npermission: true\n');
+    const secret = token("laptop");
+    await stage(async (server, browser) => {
+      await browser.context.route(/\/api\/jobs\/[^/]+\/events\?follow=no$/, async (route) => { // tools of an agent, as ACP tells them
+        const answer = await route.fetch();
+        const tools = [{ event: "tool", id: "t1", title: "Read harbour.txt", kind: "read", status: "completed", content: [{ content: { text: "42 berths" } }] },
+          { event: "plan", entries: [{ content: "Look", status: "completed" }, { content: "Count", status: "in_progress" }] }];
+        await route.fulfill({ response: answer, body: tools.map((event, i) => `id: ${i + 1}\ndata: ${JSON.stringify(event)}\n\n`).join("") + await answer.text() });
+      });
+      const page = await browser.enter(server, secret);
+      await say(page, "think");
+      await page.locator(".activity", { hasText: "Read harbour.txt" }).click();
+      await page.getByText("42 berths").waitFor();
+      await page.locator(".plan-in_progress", { hasText: "Count" }).waitFor();
+      await page.getByText("looks around").waitFor();
+      await page.getByLabel("What it wants to do").getByText("ls -l").waitFor();
+      assert(!(await page.getByText("let me see").isVisible()), "thinking is folded");
+      await page.getByText("Thinking", { exact: true }).click();
+      await page.getByText("let me see").waitFor();
+      await page.getByRole("button", { name: "Yes", exact: true }).click();
+      await page.locator(".prose", { hasText: "It was: allow" }).waitFor();
+      await page.getByText("1,200 tokens in, 34 out").waitFor();
+      await page.locator(".answered", { hasText: "bash" }).waitFor();
+      await say(page, "again");
+      await page.getByRole("button", { name: "No", exact: true }).click();
+      await page.locator(".prose", { hasText: "It was: deny" }).waitFor();
     });
   },
 

@@ -163,3 +163,30 @@ bash'
         is "['audit'][0]['name']" '"kit"'
     done
 }
+
+@test "show: where it comes from, what is granted and allowed, what is stored" {
+    source_plugin repo hello
+    repository repo
+    plugins install "file://$WORK/repo" --yes
+    expect_status 0
+    echo '{"where":"here","when":"now"}' >"$cfg/plugins/hello/state.json"
+    plugins allow hello --env MY_VARIABLE
+    plugins show hello
+    expect_status 0
+    has "$output" "file://$WORK/repo"
+    has "$output" "commit     $(git -C "$WORK/repo" rev-parse HEAD | cut -c1-7)"
+    has "$output" "copy in    $cfg/plugins/hello"
+    has "$output" "MY_VARIABLE"
+    has "$output" "stored     where, when"
+    plugins show hello --json
+    [ "$(jq -c '[.stored_keys, .allowed.env, .link_to]' <<<"$output")" = '[["where","when"],["MY_VARIABLE"],null]' ]
+    source_plugin here other
+    plugins install ./here --yes
+    plugins show other
+    has "$output" "live link  $WORK/here"
+    has "$output" "stored     nothing"
+    plugins show nobody
+    expect_status 1
+    plugins show
+    expect_status 64
+}

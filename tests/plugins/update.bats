@@ -113,7 +113,7 @@ exec = true'
     commit=$(git -C repo rev-parse main)
     plugins install "file://$WORK/repo@$commit" --yes --force
     plugins update hello
-    expect "skipped hello: pinned to the commit $commit"
+    expect "skipped hello: pinned to the commit $commit; perch plugins unpin hello lets it follow"
 }
 
 @test "update: local ones are skipped with a reason" {
@@ -154,4 +154,37 @@ build = "exit 9"'
     refused update hello -- "it asks for more now: it has another hook build"
     refused update hello --yes -- "the build failed with status 9"
     says first hello
+}
+
+@test "update NAME@REF moves and pins; pin keeps what is installed, unpin lets it follow" {
+    SAYS=first source_plugin repo
+    repository repo first
+    plugins install "file://$WORK/repo" --yes
+    SAYS=second VERSION=1.1.0 source_plugin repo
+    repository repo
+    plugins pin hello
+    expect_status 0
+    has "$output" "hello is pinned to $(git -C repo rev-parse first)"
+    plugins update hello
+    has "$output" "skipped hello: pinned to the commit"
+    says first hello
+    plugins unpin hello
+    expect_status 0
+    plugins update hello
+    says second hello
+    plugins update hello@first
+    expect_status 0
+    says first hello
+    plugins show hello --json
+    is "['pinned_ref']" '"first"'
+    refused update hello@-x -- "the ref of 'hello@-x'"
+    plugins update hello@nowhere
+    expect_status 1
+    says first hello
+    plugins unpin hello
+    refused unpin hello -- "hello is not pinned"
+    source_plugin here other
+    plugins install ./here --yes
+    refused pin other -- "there is nothing to pin it to"
+    consistent
 }

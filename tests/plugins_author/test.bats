@@ -436,3 +436,26 @@ END
     plugins test subject
     expect_status 0
 }
+
+# Every message that fledge-v1(7) shows, sent as it stands there.
+@test "test: the messages of the manual are the protocol's" {
+    subject exec store metadata <<'END'
+for line in open(sys.path[0] + "/messages"):
+    print(line, end="", flush=True)
+    if '"id"' in line:
+        sys.stdin.readline()
+END
+    sed -n 's/\\e/\\/g; /^{"type":/p' "$PERCH_SOURCE/man/fledge-v1.7" |
+        grep -vE '"type":"(init|response|cancel)"' >subject/lib/messages
+    [ "$(wc -l <subject/lib/messages)" -ge 12 ]
+    cases <<'END'
+[[case]]
+name = "the manual"
+answers = ["here", true, "live", ["b"]]
+files = { "docs/page" = "" }
+END
+    plugins test subject
+    expect_status 0
+    has "$output" "1 passed, 0 failed"
+    lacks "$output" "warning"
+}

@@ -37,4 +37,6 @@ clean() {
     clean surface.py failure
     rm -r "$XDG_STATE_HOME"
     clean surface.py abort
+    rm -r "$XDG_STATE_HOME"
+    clean surface.py abort_waiting
 }

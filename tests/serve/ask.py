@@ -1,4 +1,5 @@
 """Tools, approvals, and plugins that ask."""
+import json
 import os
 import subprocess
 
@@ -48,6 +49,20 @@ def test_approval():
     assert gate.post(where, {"allow": True}, token=admin).status == 200
     gate.post(where, {"allow": True}, token=admin).is_error(409, "answered")
     assert gate.ended(answer.json["id"])["state"] == "done"
+    # An admin that has made the call is its bearer, too; the page may answer it.
+    mine = gate.post("/api/calls", {"tool": "t.up/t.x"}, token=admin).json["id"]
+    ask = gate.question(mine)
+    where = f"/api/jobs/{mine}/answers/{ask['ask']}"
+    gate.post(where, {"allow": True}, token=admin).is_error(403, "approval")
+    cookie = gate.post("/api/login", {"token": admin}, token=None, headers=own).headers["Set-Cookie"]
+    jar["Cookie"] = cookie.split(";")[0]
+    assert gate.post(where, {"allow": True}, token=None, headers=jar).status == 200
+    with open(os.environ["XDG_STATE_HOME"] + "/perch/audit.jsonl", encoding="utf-8") as log:
+        lines = [json.loads(line) for line in log]
+    answers = [line for line in lines if line.get("kind") == "answer"]
+    assert [(line["caller"], line["text"], line["job"]) for line in answers] == [
+        ("admin", "allowed", answer.json["id"]), ("admin", "allowed", mine)], answers
+    assert [line["name"] for line in lines if line.get("kind") == "refusal"] == ["t.up/t.x"] * 3
     refused = gate.post("/api/calls", {"tool": "t.up/t.x"}, token=user).json["id"]
     ask = gate.question(refused)
     gate.post(f"/api/jobs/{refused}/answers/{ask['ask']}", {"allow": False}, token=admin)

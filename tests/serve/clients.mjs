@@ -50,6 +50,15 @@ const running = async () => {
 for (let i = 0; (await running()) && i < 600; i++) await sleep(100);
 assert.equal(await running(), 0, "an abort cancels the turn");
 
+// A client that waits too short repeats, and joins: the agent runs once. It tells of a timeout that
+// a request has, not of its own.
+const started = () => readFileSync(work + "/started", "utf8").split("\n").length - 1;
+const before = started();
+const impatient = new OpenAI({ baseURL, apiKey: token, maxRetries: 1 });
+await assert.rejects(impatient.chat.completions.create(
+  { model: "slow", messages }, { timeout: 3000 }), OpenAI.APIConnectionTimeoutError);
+assert.equal(started(), before + 1);
+
 const perch = createOpenAICompatible({ name: "perch", baseURL, apiKey: token });
 const made = await generateText({ model: perch("echo"), prompt: "hi" });
 assert(made.text.startsWith(said), made.text);

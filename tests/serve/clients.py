@@ -1,12 +1,13 @@
 """OpenAI's Python client against the gateway. Runs with its set in PYTHONPATH."""
 import sys
+import threading
 
 try:
     import openai
 except ImportError:  # only to serve
     openai = None
 
-from gateway import Gateway, agents, agent, lines_of, until
+from gateway import Gateway, agents, agent, lines_of, touch, until
 
 SAID = "partly said hi from me in "
 
@@ -83,13 +84,24 @@ def check_abort(gate, api):
             break
     stream.close()
     until(lambda: not gate.get("/api/jobs?state=running").json["jobs"], "it is cancelled")
-    # a client that waits too short repeats, and joins: the agent has run once
+    # a client that waits too short repeats, and joins: the agent has run once, and is cancelled
+    # when nobody comes again
     started = lines_of("started")
-    impatient = client(gate, timeout=0.7, max_retries=1)
+    impatient = client(gate, timeout=3, max_retries=1)
     refused(openai.APITimeoutError, lambda: impatient.chat.completions.create(
         model="slow", messages=[{"role": "user", "content": "y"}]))
+    assert lines_of("started") == started + 1, lines_of("started")
+    running = gate.get("/api/jobs?state=running").json["jobs"]
+    assert len(running) == 1, running
     until(lambda: not gate.get("/api/jobs?state=running").json["jobs"], "it is cancelled")
-    assert lines_of("started") >= started + 1
+    assert gate.job(running[0]["id"])["state"] == "cancelled"
+    # and one that comes again in time has its answer
+    patient = client(gate, timeout=3, max_retries=9)
+    threading.Timer(4, lambda: touch("go")).start()
+    whole = patient.chat.completions.create(
+        model="slow", messages=[{"role": "user", "content": "z"}])
+    assert whole.choices[0].message.content == "begundone", whole
+    assert lines_of("started") == started + 2, lines_of("started")
 
 
 def main():

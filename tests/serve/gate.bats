@@ -24,15 +24,19 @@ teardown() { serve_close; }
 
 @test "invalid framing is refused, pipelines are answered in order" { scene gate.py framing; }
 
-@test "a client that is slow on purpose" { scene gate.py slow_client; }
-
 @test "behind a trusted proxy" { scene gate.py proxy; }
 
 @test "behind a trusted proxy, --anonymous is for clients of this machine alone" {
     scene gate.py proxy_anonymous
 }
 
+@test "no token is called as the page's own user" { scene gate.py local_name; }
+
+@test "refusals are in the audit log" { scene gate.py audit; }
+
 @test "no token reaches a log" { scene gate.py own_token; }
+
+@test "a wrong command line" { scene gate.py words; }
 
 @test "one perch serve at a time" { scene gate.py two; }
 

@@ -210,6 +210,7 @@ class Gateway:
             self.process.send_signal(signal.SIGTERM)
         status = self.process.wait(PATIENCE)
         self.log.close()
+        assert status >= 0, f"perch serve died of signal {-status}"
         return status
 
 

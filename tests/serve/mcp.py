@@ -93,7 +93,7 @@ def test_calls():
     assert 'perch_jobs_total{kind="call",state="done"} 2' in metrics, metrics
     with open(f"{STATE}/audit.jsonl", encoding="utf-8") as file:
         lines = [json.loads(line) for line in file]
-    called = [line for line in lines if line["binding"] == "example.hello"]
+    called = [line for line in lines if line.get("binding") == "example.hello"]
     assert [line["caller"] for line in called] == ["me", "me"], lines
     assert called[0]["frontend"] == "http" and "tests 1" in called[0]["client"], called
     assert "2025-11-25" in called[0]["client"] and MODERN in called[1]["client"], called

@@ -20,6 +20,12 @@ teardown() { serve_close; }
 
 @test "an abort cancels the turn" { scene surface.py abort; }
 
+@test "an abort of a turn that waits for its place" { scene surface.py abort_waiting; }
+
+@test "a client that gave up waiting comes again" { scene surface.py patience; }
+
+@test "what an agent thinks" { scene surface.py thinking; }
+
 @test "a repeated request joins its job" { scene surface.py retries; }
 
 @test "images become attachments" { scene surface.py images; }

@@ -131,6 +131,80 @@ def test_abort():
     gate.stop()
 
 
+def ask_and_go(gate, body, headers=b""):
+    """A request whose client is gone before it is answered."""
+    text = json.dumps(body).encode()
+    connection = socket.create_connection(("127.0.0.1", gate.port), timeout=PATIENCE)
+    connection.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\n" + headers +
+                       b"Authorization: Bearer " + gate.token.encode() +
+                       b"\r\nContent-Length: " + str(len(text)).encode() + b"\r\n\r\n" + text)
+    return connection
+
+
+def test_abort_waiting():
+    """The client of a turn that waits for its place goes."""
+    agents()
+    config('[expose.http]\nagents = ["*"]\n[serve]\nmax_jobs = 1\n')
+    gate = Gateway()
+    running = gate.turn(agent="slow")
+    until(lambda: lines_of("started") == 1, "it runs")
+    for stream in (False, True):
+        connection = ask_and_go(gate, {"model": "slow", "stream": stream, "messages": [
+            {"role": "user", "content": "x"}]})
+        until(lambda: gate.get("/api/jobs?state=waiting").json["jobs"], "it waits")
+        connection.close()
+        until(lambda: not gate.get("/api/jobs?state=waiting").json["jobs"], "it is cancelled")
+    touch("go")
+    assert gate.ended(running)["state"] == "done"
+    assert lines_of("started") == 1, "those that waited never ran"
+    gate.stop()
+
+
+def test_patience():
+    """A client that gave up waiting is waited for; one that was impatient is not."""
+    agents()
+    gate = Gateway()
+    body = {"model": "slow", "messages": [{"role": "user", "content": "x"}]}
+    connection = ask_and_go(gate, body, b"x-stainless-timeout: 1\r\n")
+    until(lambda: lines_of("started") == 1, "it runs")
+    time.sleep(1)  # the client's own patience
+    connection.close()
+    # Its repetition joins, and has the answer.
+    repeated = ask_and_go(gate, body, b"x-stainless-retry-count: 1\r\n")
+    time.sleep(0.2)
+    touch("go")
+    text = b""
+    while b"begundone" not in text:
+        piece = repeated.recv(65536)
+        assert piece, text
+        text += piece
+    repeated.close()
+    assert lines_of("started") == 1, lines_of("started")
+    gate.stop()
+
+
+def test_thinking():
+    """What an agent thinks is no content."""
+    agents()
+    agent("thinks", "read -r line\n" + "".join(f"echo '{json.dumps(message)}'\n" for message in (
+        {"type": "partial", "role": "thinking", "text": "let me "},
+        {"type": "partial", "role": "thinking", "text": "see"},
+        {"type": "partial", "text": "yes"},
+        {"type": "result", "text": "", "usage": {"input_tokens": 3, "output_tokens": 4}})),
+        'protocol: "0.4"\n')
+    gate = Gateway()
+    answer = chat(gate, ("user", "x"), model="thinks")
+    message = answer.json["choices"][0]["message"]
+    assert (message["content"], message["reasoning_content"]) == ("yes", "let me see"), answer.body
+    assert answer.json["usage"]["total_tokens"] == 7, answer.body
+    body = {"model": "thinks", "stream": True, "messages": [{"role": "user", "content": "x"}]}
+    deltas = [event["choices"][0]["delta"] for _, event in gate.stream(
+        "POST", "/v1/chat/completions", body) if event != "[DONE]"]
+    assert "".join(one.get("reasoning_content") or "" for one in deltas) == "let me see", deltas
+    assert "".join(one.get("content") or "" for one in deltas) == "yes", deltas
+    gate.stop()
+
+
 def test_retries():
     """A repeated request joins the job; without the sign of a repetition it is another one."""
     agents()

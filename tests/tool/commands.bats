@@ -105,7 +105,8 @@ add() {
 
 @test "add: a bundle, its folder, with tools and schemas" {
     bundle '"tools":[{"name":"t.x","description":"does it","mutating":true,
-        "input_schema":{"type": "object", "required":["q"]}}]'
+        "input_schema":{"type": "object", "required":["q"], "properties":{"q":{}, "n":{"type":"integer"}}},
+        "output_schema":{"type":"object","properties":{"found":{"type":"array"}}}}]'
     for source in "$WORK/bundle" "$WORK/bundle/rterm-plugin.json"; do
         add "$source" --yes --replace
         expect_status 0
@@ -118,6 +119,8 @@ add() {
     perch_tool show t.plain
     has "$output" "t.x  (its input is checked)"
     has "$output" "does it"
+    has "$output" "takes q* any, n integer"
+    has "$output" "gives found [any]"
     add "$WORK/bundle" --yes --replace --ask
     perch_tool call t.plain t.x --input '{"q":1}'
     expect_status 64
@@ -232,7 +235,7 @@ t.plain  -        t.x    $WORK/tools/plain"
     has "$output" '"name":"t.plain","plugin_id":"t.plain"'
     has "$output" '"tools":["t.x"]'
     has "$output" '"error":"'
-    "$python" -c 'import json, sys; assert len(json.loads(sys.argv[1])) == 2' "$output"
+    "$python" -c 'import json, sys; assert len(json.loads(sys.argv[1])["bindings"]) == 2' "$output"
 }
 
 @test "call: a tool that there is not, or none, and those that there are" {

@@ -156,6 +156,33 @@ START_TEST(cancelling_twice_goes_up_the_ladder)
 }
 END_TEST
 
+/* Nothing of the one that is held is read; the other comes to its end meanwhile. */
+START_TEST(a_turn_that_is_held)
+{
+	perch_host *host = proc_host();
+	perch_agent_profile *profile = heard_load(SH("echo 'AGENT_PARTIAL:\"a\"'; echo b"));
+	struct heard held = { 0 };
+	struct heard other = { 0 };
+	const perch_agent_turn_options options = heard_options(profile, &held, "m");
+	const perch_agent_turn_options others = heard_options(profile, &other, "m");
+	perch_agent_turn *turn = heard_start(host, &options);
+	perch_agent_turn_hold(turn, true);
+	perch_agent_turn *second = heard_start(host, &others);
+	proc_until(host, &other.has_ended);
+	ck_assert_uint_eq(held.partials, 0);
+	ck_assert(!held.has_ended && other.partials == 1);
+	perch_agent_turn_hold(turn, false);
+	proc_until(host, &held.has_ended);
+	ck_assert(held.end.success && held.partials == 1);
+	perch_agent_turn_free(turn);
+	perch_agent_turn_free(second);
+	perch_agent_profile_free(profile);
+	perch_host_free(host);
+	buf_free(&held.log);
+	buf_free(&other.log);
+}
+END_TEST
+
 START_TEST(a_turn_may_be_given_up)
 {
 	perch_host *host = proc_host();
@@ -291,6 +318,6 @@ START_TEST(many_turns_at_once)
 END_TEST
 
 SUITE_MAIN("agent-turn", turns_as_they_are_told, a_turn_that_cannot_start, cancelling,
-	cancelling_twice_goes_up_the_ladder, a_turn_may_be_given_up,
+	cancelling_twice_goes_up_the_ladder, a_turn_that_is_held, a_turn_may_be_given_up,
 	a_background_child_does_not_hold_the_turn, permissions_left_open_are_denied_on_timeout,
 	a_budget_of_time, asking_is_not_idling, half_a_line_is_not_idling, many_turns_at_once)

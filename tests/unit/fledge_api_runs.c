@@ -181,6 +181,27 @@ START_TEST(a_program_without_a_protocol_gets_the_signal)
 }
 END_TEST
 
+/* Nothing of the one that is held is read; the other comes to its end meanwhile. */
+START_TEST(a_run_that_is_held)
+{
+	told_begin();
+	struct told told = { 0 };
+	struct told other = { 0 };
+	perch_fledge_options options = embedder_options(ARGS("hello"));
+	perch_fledge_run *run = told_start(&options, &told);
+	perch_fledge_run_hold(run, true);
+	ck_assert_str_eq(told_run(&options, &other), "out:hello\n ");
+	ck_assert(!told.has_ended && !told.log.len);
+	perch_fledge_run_hold(run, false);
+	proc_until(told_host(), &told.has_ended);
+	ck_assert(told.end.success && told.log.len);
+	perch_fledge_run_free(run);
+	buf_free(&other.log);
+	buf_free(&other.err);
+	told_end(&told);
+}
+END_TEST
+
 /* ---- the user ----------------------------------------------------------------------------- */
 
 static void leave_at_the_second(perch_fledge_run *run, const perch_question *question)
@@ -321,6 +342,6 @@ END_TEST
 SUITE_MAIN("fledge-api-runs", a_command_is_looked_up_once_and_run_often,
 	what_cannot_be_run_is_found_too, the_shell_that_was_granted,
 	a_program_without_a_protocol_is_told_of, a_program_without_a_protocol_has_our_streams,
-	a_program_without_a_protocol_gets_the_signal, a_user_who_goes_away_leaves_the_defaults,
-	the_last_answer_of_a_user_who_goes_away_counts, a_run_is_stopped_and_goes_on,
-	no_deadline_counts_the_time_between, every_allocation_may_fail)
+	a_program_without_a_protocol_gets_the_signal, a_run_that_is_held,
+	a_user_who_goes_away_leaves_the_defaults, the_last_answer_of_a_user_who_goes_away_counts,
+	a_run_is_stopped_and_goes_on, no_deadline_counts_the_time_between, every_allocation_may_fail)

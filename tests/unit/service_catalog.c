@@ -255,6 +255,37 @@ START_TEST(turns_of_a_frontend_are_recorded)
 }
 END_TEST
 
+START_TEST(what_a_frontend_did_is_noted)
+{
+	perch_service_note note = PERCH_SERVICE_NOTE_INIT;
+	perch_err err = { 0 };
+	struct served *served = open_frontend("http", "[expose.http]\n");
+	note.kind = "refusal";
+	note.name = "bot";
+	note.text = "a \"reason\"";
+	note.caller = (perch_caller){ "ann", "curl" };
+	ck_assert_int_eq(perch_service_record(served->service, &note, &err), 0);
+	ck_assert(!perch_service_must_record(served->service));
+	char *audit = folder_read(folder_path("state/perch/audit.jsonl"));
+	ck_assert_ptr_nonnull(strstr(audit,
+		"\"kind\":\"refusal\",\"name\":\"bot\",\"text\":\"a \\\"reason\\\"\",\"caller\":\"ann\","
+		"\"frontend\":\"http\",\"client\":\"curl\"}"));
+	free(audit);
+	struct {
+		perch_service_note note;
+		const char *later;
+	} newer = { note, "something" };
+	newer.note.size = sizeof(newer);
+	ck_assert_int_eq(perch_service_record(served->service, &newer.note, &err), -EINVAL);
+	served_close();
+	free(folder_run("rm state/perch/audit.jsonl && mkdir state/perch/audit.jsonl"));
+	served = open_frontend("http", "audit = \"required\"\n[expose.http]\n");
+	ck_assert_int_lt(perch_service_record(served->service, &note, &err), 0);
+	ck_assert(perch_service_must_record(served->service));
+	served_close();
+}
+END_TEST
+
 START_TEST(what_is_taken_back_is_gone_at_once)
 {
 	struct served_job job = { 0 };
@@ -433,6 +464,6 @@ END_TEST
 
 SUITE_MAIN("service-catalog", everything_that_there_is, what_a_frontend_sees_by_default,
 	what_a_frontend_is_shown, what_is_hidden_is_counted, what_is_hidden_does_not_exist,
-	approvals_of_a_frontend, turns_of_a_frontend_are_recorded, what_is_taken_back_is_gone_at_once,
-	a_configuration_that_is_wrong, patterns, changes_are_told, changes_are_told_without_inotify,
-	bindings_that_are_given, each_allocation_may_fail)
+	approvals_of_a_frontend, turns_of_a_frontend_are_recorded, what_a_frontend_did_is_noted,
+	what_is_taken_back_is_gone_at_once, a_configuration_that_is_wrong, patterns, changes_are_told,
+	changes_are_told_without_inotify, bindings_that_are_given, each_allocation_may_fail)

@@ -471,6 +471,50 @@ START_TEST(freed_while_ends_are_recorded)
 }
 END_TEST
 
+/* The service goes while a turn is over and its end waits for another process: it is told all the
+ * same, once, and recorded. */
+START_TEST(freed_while_an_end_waits)
+{
+	static struct rig rig;
+	rig_open(&rig, STREAMS_UNTIL_GO, 2, 8);
+	ck_assert_int_eq(take(&rig, 0, 0), 0);
+	while (rig.partials < 3)
+		perch_host_wait(rig.host, 1000);
+	struct database stuck;
+	ck_assert_int_eq(database_open(folder_path("state/perch/sessions.db"), &stuck, NULL), 0);
+	ck_assert_int_eq(database_run(&stuck, SQL_BEGIN, NULL, NULL), 0);
+	perch_service_cancel(rig.service, SIGKILL);
+	while (!rig.service->jobs[JOB_ENDING].count)
+		perch_host_wait(rig.host, 1000);
+	ck_assert_uint_eq(rig.ended, 0);
+	database_close(&stuck);
+	rig_close(&rig);
+	ck_assert_uint_eq(rig.ended, 1);
+	ck_assert_int_eq(turns_on_disk(), 1);
+}
+END_TEST
+
+/* The other process does not let go: that is told, too. */
+START_TEST(freed_while_an_end_cannot_be_recorded)
+{
+	static struct rig rig;
+	rig_open(&rig, STREAMS_UNTIL_GO, 2, 8);
+	ck_assert_int_eq(take(&rig, 0, 0), 0);
+	while (rig.partials < 3)
+		perch_host_wait(rig.host, 1000);
+	struct database stuck;
+	ck_assert_int_eq(database_open(folder_path("state/perch/sessions.db"), &stuck, NULL), 0);
+	ck_assert_int_eq(database_run(&stuck, SQL_BEGIN, NULL, NULL), 0);
+	perch_service_cancel(rig.service, SIGKILL);
+	while (!rig.service->jobs[JOB_ENDING].count)
+		perch_host_wait(rig.host, 1000);
+	rig_close(&rig);
+	ck_assert_uint_eq(rig.ended, 1);
+	ck_assert_ptr_nonnull(strstr(rig.last_warning, "the end of the turn is not recorded"));
+	database_close(&stuck);
+}
+END_TEST
+
 /* ---- what a turn may have instead ------------------------------------------- */
 
 struct heard {
@@ -653,6 +697,6 @@ SUITE_MAIN("service_turns", profiles_are_read_again_when_they_change, profiles_w
 	what_the_turns_of_a_session_have_used, a_session_whose_time_is_used_up,
 	a_session_is_left_behind_its_agent, an_end_is_recorded_before_it_is_told,
 	who_writes_for_long_stops_no_turn, a_turn_takes_its_place_until_its_end_is_told,
-	freed_while_ends_are_recorded, a_turn_with_an_id_and_a_clock_of_its_own,
-	what_cannot_be_is_refused, a_protocol_instead_of_the_profiles, a_service_records_what_it_hosts,
-	a_thousand_at_once)
+	freed_while_ends_are_recorded, freed_while_an_end_waits, freed_while_an_end_cannot_be_recorded,
+	a_turn_with_an_id_and_a_clock_of_its_own, what_cannot_be_is_refused,
+	a_protocol_instead_of_the_profiles, a_service_records_what_it_hosts, a_thousand_at_once)

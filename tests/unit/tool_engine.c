@@ -369,8 +369,11 @@ START_TEST(every_code_has_its_name)
 		"handshake_failed", "timeout", "crashed", "malformed_response", "tool_not_exposed",
 		"protocol_version_mismatch", "capability_not_declared", "capability_not_allowed",
 		"invalid_request", "cancelled" };
-	for (size_t i = 0; i < COUNT(names); i++)
+	ck_assert_uint_eq(COUNT(names), TOOL_CODES);
+	for (size_t i = 0; i < COUNT(names); i++) {
 		ck_assert_str_eq(perch_tool_code_name((perch_tool_code)i), names[i]);
+		ck_assert_int_eq(tool_codes[i].exit_code == 0, i == PERCH_TOOL_OK);
+	}
 }
 END_TEST
 

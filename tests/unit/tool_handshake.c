@@ -16,7 +16,7 @@ static const struct handshake_case {
 	{ "blank line", "", none, MALFORMED, "blank" },
 	{ "blanks only", "  \t ", none, MALFORMED, "blank" },
 	{ "a carriage return only", "\r", none, MALFORMED, "blank" },
-	{ "banner line", "Welcome to t.p 1.0!", none, MALFORMED, "not one JSON object" },
+	{ "banner line", "Welcome to t.p 1.0!", none, MALFORMED, "it wrote: Welcome to t.p 1.0!" },
 	{ "byte order mark", "\xEF\xBB\xBF" GOOD, none, MALFORMED, "byte order mark" },
 	{ "CRLF", GOOD "\r", none, PERCH_TOOL_OK, NULL },
 	{ "two carriage returns", GOOD "\r\r", none, PERCH_TOOL_OK, NULL },

@@ -104,8 +104,8 @@ static int agent_chat_run_to_the_end(struct chat *chat, perch_err *err)
 
 static void agent_chat_close_chat(struct chat *chat)
 {
-	chat_view_close(chat);
 	perch_service_free(chat->service);
+	chat_view_close(chat);
 	chat_free_turns(chat);
 	if (chat->has_signals)
 		signals_close(&chat->signals);

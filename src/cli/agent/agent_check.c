@@ -9,7 +9,7 @@
 #include "base/environment.h"
 #include "base/err.h"
 #include "base/macros.h"
-#include "cli/agent/agent_commands.h"
+#include "cli/agent/agent_check.h"
 #include "cli/ui/envelope.h"
 #include "cli/ui/layers_in_force.h"
 #include "proc/program.h"

@@ -3,7 +3,7 @@
 
 #include "base/environment.h"
 #include "base/macros.h"
-#include "cli/agent/agent_commands.h"
+#include "cli/agent/agent_check.h"
 #include "cli/ui/envelope.h"
 
 static void agent_check_print_list(const char *title, const char *const *list)
@@ -29,6 +29,8 @@ static void agent_check_print_seconds(const char *title, uint64_t ns)
 		printf("%-10s none\n", title);
 }
 
+/* Names alone: a value may be a secret. Variables of the protocol are left out, every agent has
+ * them. */
 static void agent_check_print_env(const struct checkup *checkup)
 {
 	printf("%-10s", "env");
@@ -114,7 +116,7 @@ void agent_check_print_for_people(const struct checkup *checkup)
 		printf("%-10s at most %zu a turn\n", "tokens", profile->max_turn_tokens);
 	agent_check_print_some("may use", profile->permits);
 	agent_check_print_sandbox(checkup);
-	fflush(stdout);
+	fflush(stdout); /* warnings come behind it, also where both streams are one terminal */
 	struct str rest = { checkup->warnings.data, checkup->warnings.len };
 	while (rest.len) {
 		fputs("warning: ", stderr);

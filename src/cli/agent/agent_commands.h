@@ -2,19 +2,16 @@
 #ifndef CLI_AGENT_AGENT_COMMANDS_H
 #define CLI_AGENT_AGENT_COMMANDS_H
 
-#include "agent/agent_launch.h"
+#include "agent/dialect.h"
 #include "agent/profile.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "cli/cli.h"
-#include "cli/ui/layers_in_force.h"
 #include "perch/agent.h"
 #include "perch/host.h"
 #include "perch/json.h"
 #include "proc/outlet.h"
 #include "term/prose.h"
-
-struct launch;
 
 /* Each subcommand stands at the end of its own file. */
 extern const struct command agent_add_command;
@@ -73,23 +70,8 @@ bool agent_needs_program(const struct profile_about *about);
 /* 0; -ENOENT: it is not on the PATH of env (NULL = ours), err says what to install; -ENOMEM. */
 int agent_needs_check(const struct agent_profile *profile, const char *const *env, perch_err *err);
 
-/* Whether the script that its command runs is there, as in `python3 {{PROFILE_DIR}}/bot.py`.
- * -ENOENT: err says which is not; -ENOMEM. */
-int agent_needs_script(const struct launch *launch, perch_err *err);
-
 /* The members "title", "description" … of an object that is open. */
 void agent_about_write(perch_json_writer *writer, const struct profile_about *about);
-
-/* ---- agent_program.c ---------------------------------------------------------------- */
-
-/* Whether the program of an agent could be run, without running it: looks at the file and at its
- * interpreter. Fails in the words of a start that fails. */
-int agent_program_check(const char *path, perch_err *err);
-
-/* The same for what is seen of them in a sandbox, from the directory `cwd` (NULL = ours), after
- * the function above; widen_by is the command that shows more, see agent/profile.h. */
-int agent_program_check_inside(perch_host *host, const struct sandbox *sandbox, const char *path,
-	const char *cwd, const char *widen_by, perch_err *err);
 
 /* ---- agentproc.c: what a turn says when perch is called by that name ------------- */
 
@@ -149,28 +131,5 @@ enum { AGENT_SPENT_MAX = 160 };
 bool agent_spent_words(const perch_agent_usage *usage, char words[AGENT_SPENT_MAX]);
 bool agent_spent_is_known(const perch_agent_usage *usage);
 void agent_spent_add(perch_agent_usage *sum, const perch_agent_usage *more);
-
-/* ---- agent_check_print.c ------------------------------------------------------- */
-
-/* Everything that is known of a profile. */
-struct checkup {
-	const struct cli *cli;
-	const char *protocol; /* NULL = the profile's */
-	struct arena arena;
-	struct agent_profile profile;
-	struct agent_turn_options options;
-	struct launch launch;
-	struct in_force in_force; /* of its sandbox */
-	bool has_directory;       /* its cwd is there */
-	char *program;            /* where it is; NULL = not found */
-	perch_err problem;        /* what keeps it from starting; code 0 = nothing */
-	struct buf warnings;      /* each ends with '\n' */
-};
-
-void agent_check_print_for_people(const struct checkup *checkup);
-int agent_check_print_json(const struct checkup *checkup);
-
-/* A profile that cannot be used at all. */
-void agent_check_tell_failure(const struct cli *cli, const char *path, const perch_err *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* What an agent needs beside its profile: the program that `cli` names. */
-#include "cli/agent/agent_commands.h"
+#include "cli/agent/agent_check.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/shell_word.h"
-#include "cli/agent/agent_commands.h"
+#include "cli/agent/agent_check.h"
 #include "cli/ui/inquiry.h"
 #include "proc/program.h"
 #include "proc/spawn.h"

@@ -64,10 +64,13 @@ int cli_plugins(struct cli *cli, int argc, char **argv)
 static const struct command *const subcommands[] = {
 	&plugins_install,
 	&plugins_update,
+	&plugins_pin,
+	&plugins_unpin,
 	&plugins_remove,
 	&plugins_search,
 	&plugins_recommend,
 	&plugins_list,
+	&plugins_show,
 	&plugins_audit,
 	&plugins_allow,
 	&plugins_revoke,

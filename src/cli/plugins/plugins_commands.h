@@ -9,6 +9,9 @@
 
 extern const struct command plugins_allow;
 extern const struct command plugins_audit;
+extern const struct command plugins_pin;
+extern const struct command plugins_unpin;
+extern const struct command plugins_show;
 extern const struct command plugins_create;
 extern const struct command plugins_hooks;
 extern const struct command plugins_install;
@@ -33,5 +36,9 @@ void verdict_print(
 /* One element of "cases". */
 void verdict_write(
 	perch_json_writer *writer, const struct test_case *test, const struct test_report *report);
+
+/* NAME or NAME@REF, in the arena; *ret_ref is NULL without one. -EINVAL for a ref that is none. */
+int plugins_pin_split(const char *word, struct arena *arena, const char **ret_name,
+	const char **ret_ref, perch_err *err);
 
 #endif

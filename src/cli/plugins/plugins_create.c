@@ -43,6 +43,7 @@ static int plugins_create_print_for_people(
 	return page_end(&page);
 }
 
+/* A name or a language that cannot be is a mistake of the command line, not a failure. */
 static int plugins_create_create(const struct cli *cli, const struct scaffold_options *options)
 {
 	struct arena arena = { 0 };

@@ -23,6 +23,7 @@ struct hooking {
 	size_t run, skipped, failed;
 };
 
+/* One result. The object is written in either case, and printed with --json alone. */
 static void plugins_hooks_tell(
 	struct hooking *hooking, const char *name, const char *status, int code, const char *detail)
 {
@@ -64,6 +65,7 @@ static const char *plugins_hooks_text_of(const struct manifest *manifest, const 
 	return "";
 }
 
+/* The hook has the network and the widening of its plugin, and no more. */
 static void plugins_hooks_run_hook(struct hooking *hooking, const struct registry_entry *entry,
 	const struct manifest *manifest, const struct grant *grant, const char *text)
 {
@@ -99,7 +101,7 @@ static void plugins_hooks_consider(struct hooking *hooking, const struct registr
 	struct grant grant;
 	perch_err err = { 0 };
 	int r = manifest_read(entry->directory, &hooking->arena, &manifest, &err);
-	if (r == -ENOENT)
+	if (r == -ENOENT) /* a legacy plugin has no hooks */
 		return;
 	if (r == 0)
 		r = grants_read(GRANT_PLUGIN, entry->name, &hooking->arena, &grant, &err);

@@ -19,6 +19,7 @@ struct removing {
 	struct registry registry;
 };
 
+/* What becomes of the stored values: a sentence for the question, and for the report. */
 static const char *plugins_remove_fate_of_state(
 	const struct removing *removing, const struct removal *removal)
 {
@@ -30,6 +31,8 @@ static const char *plugins_remove_fate_of_state(
 								 : "what it has stored (state.json) is deleted";
 }
 
+/* Only a removal that loses something needs an answer: with --keep-state no question is asked, and
+ * a plugin that has stored nothing is removed where no user can be asked. */
 static int plugins_remove_ask(struct removing *removing, const struct registry_entry *entry,
 	const struct removal *removal, perch_err *err)
 {

@@ -94,13 +94,15 @@ static int plugins_update_ask(struct updating *updating, const struct registry_e
 	return 0;
 }
 
-static void plugins_update_one(struct updating *updating, const struct registry_entry *entry)
+static void plugins_update_one(
+	struct updating *updating, const struct registry_entry *entry, const char *ref)
 {
+	const struct update_wish wish = { .to_latest = updating->to_latest, .ref = ref };
 	struct update_plan plan;
 	struct capabilities granted;
 	struct registry_entry updated;
 	perch_err err = { 0 };
-	int r = update_open(&updating->console.workshop, entry, updating->to_latest, &plan, &err);
+	int r = update_open(&updating->console.workshop, entry, &wish, &plan, &err);
 	bool is_skipped = r == 0 && !plan.is_due;
 	if (r == 0 && !is_skipped)
 		r = plugins_update_ask(updating, entry, &plan, &granted, &err);
@@ -140,17 +142,20 @@ static int plugins_update_finish(struct updating *updating)
 static void plugins_update_all(struct updating *updating)
 {
 	for (size_t i = 0; i < updating->registry.count; i++)
-		plugins_update_one(updating, &updating->registry.entries[i]);
+		plugins_update_one(updating, &updating->registry.entries[i], NULL);
 }
 
 static int plugins_update_named(struct updating *updating, perch_err *err)
 {
 	for (size_t i = 0; i < updating->names.count; i++) {
 		const struct registry_entry *entry;
-		int r = plugin_find(&updating->registry, updating->names.items[i], &entry, err);
+		const char *name, *ref;
+		int r = plugins_pin_split(updating->names.items[i], &updating->arena, &name, &ref, err);
+		if (r == 0)
+			r = plugin_find(&updating->registry, name, &entry, err);
 		if (r < 0)
 			return r;
-		plugins_update_one(updating, entry);
+		plugins_update_one(updating, entry, ref);
 	}
 	return 0;
 }
@@ -210,12 +215,13 @@ const struct command plugins_update = {
 	.name = "update",
 	.words = WORDS_PLUGINS,
 	.summary = "fetch and build installed plugins anew",
-	.help = "usage: perch plugins update [NAME…] [OPTIONS]\n"
+	.help = "usage: perch plugins update [NAME[@REF]…] [OPTIONS]\n"
 			"\n"
 			"Fetches plugins from where they came from and builds them; without NAME all of\n"
 			"them. Those from a local directory are skipped; for those that are pinned to a\n"
 			"tag newer tags are looked for. A plugin that asks for more than was approved is\n"
-			"updated only when you agree. What it has stored stays.\n"
+			"updated only when you agree. What it has stored stays. With @REF it moves to\n"
+			"that tag, branch or commit, and is pinned to it.\n"
 			"\n"
 			"  --latest        move a pin to the newest tag\n"
 			"  -y, --yes       agree to what it asks for anew\n"

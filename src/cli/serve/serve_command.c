@@ -20,7 +20,8 @@ struct serve_words {
 	const char *config;
 	const char *drain;
 	const char *mcp_prefix;
-	struct option_list agents;
+	struct option_list agents; /* as they were given */
+	char **paths;              /* the same, from the root on; ends with NULL */
 	bool log_json;
 	bool is_check;
 };
@@ -162,19 +163,29 @@ static int serve_command_serve(
 
 /* ---- options -------------------------------------------------------------------------- */
 
-/* The service wants paths from the root on, and a list that ends. */
-static int serve_command_agents(struct option_list *agents)
+/* The service wants paths from the root on, and a list that ends; what was given is the command
+ * line's. */
+static int serve_command_agents(struct serve_words *words)
 {
-	for (size_t i = 0; i < agents->count; i++) {
-		char *path = realpath(agents->items[i], NULL);
-		if (!path) {
-			cli_error(NULL, "--agent %s: %s", agents->items[i], perch_strerror(-errno));
+	words->paths = calloc(words->agents.count + 1, sizeof(*words->paths));
+	if (!words->paths)
+		return cli_no_memory();
+	for (size_t i = 0; i < words->agents.count; i++) {
+		words->paths[i] = realpath(words->agents.items[i], NULL);
+		if (!words->paths[i]) {
+			cli_error(NULL, "--agent %s: %s", words->agents.items[i], perch_strerror(-errno));
 			return EXIT_HOST;
 		}
-		agents->items[i] = path;
 	}
-	int r = options_add(agents, NULL);
-	return r;
+	return 0;
+}
+
+static void serve_command_forget(struct serve_words *words)
+{
+	for (size_t i = 0; words->paths && words->paths[i]; i++)
+		free(words->paths[i]);
+	free(words->paths);
+	free(words->agents.items);
 }
 
 static int serve_command_read(struct serve_words *words, struct serve_options *options)
@@ -189,8 +200,8 @@ static int serve_command_read(struct serve_words *words, struct serve_options *o
 	options->sockets = words->is_check ? 0 : serve_command_sockets();
 	int r = cli_set_config(words->config);
 	if (r == 0)
-		r = serve_command_agents(&words->agents);
-	options->agents = words->agents.items;
+		r = serve_command_agents(words);
+	options->agents = (const char *const *)words->paths;
 	return r;
 }
 
@@ -225,9 +236,7 @@ static int serve_command_run(struct cli *cli, int argc, char **argv)
 		r = serve_command_read(&words, &options);
 	if (r == 0)
 		r = serve_command_serve(cli, &options, &words);
-	for (size_t i = 0; i < words.agents.count; i++)
-		free((char *)words.agents.items[i]);
-	free(words.agents.items);
+	serve_command_forget(&words);
 	return r;
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/paths.h"
 #include "cli/ui/envelope.h"
 #include "cli/tool/tool_add.h"
 
@@ -41,11 +42,24 @@ static int tool_add_end_paths(struct adding *adding, const struct option_list *l
 	return tool_add_end_list(adding, list, ret_list, err);
 }
 
-static int tool_add_take_options(struct adding *adding, perch_err *err)
+/* That an MCP server runs in. */
+static int tool_add_directory(struct adding *adding, perch_err *err)
+{
+	const char *named = adding->words->named.directory;
+	char full[PATH_MAX];
+	if (!realpath(named, full))
+		return err_set(err, -errno, "%s: %s", named, perch_strerror(-errno));
+	adding->binding->directory = arena_dup(&adding->session->arena, str_from(full));
+	return adding->binding->directory ? 0 : err_no_memory(err);
+}
+
+int add_take_options(struct adding *adding, perch_err *err)
 {
 	const struct add_words *words = adding->words;
 	struct tool_binding *binding = adding->binding;
 	int r = tool_add_end_list(adding, &words->args, &binding->args, err);
+	if (r == 0 && words->named.directory && words->server)
+		r = tool_add_directory(adding, err);
 	if (r == 0)
 		r = tool_add_end_paths(adding, &words->read, &binding->widening.read, err);
 	if (r == 0)
@@ -54,6 +68,8 @@ static int tool_add_take_options(struct adding *adding, perch_err *err)
 		r = tool_add_end_list(adding, &words->env, &binding->widening.env, err);
 	if (r == 0 && words->pin)
 		r = tool_source_pin(&adding->source, &adding->session->arena, err);
+	if (r == 0 && words->secrets)
+		r = paths_absolute(words->secrets, &adding->session->arena, &binding->server.secrets, err);
 	if (words->net)
 		binding->widening.net =
 			strcmp(words->net, "full") == 0 ? WIDENING_NET_FULL : WIDENING_NET_NONE;
@@ -122,7 +138,7 @@ static int tool_add_keep_tools(struct adding *adding, const char *const *exposed
 		if (tool_binding_tool(adding->binding, exposed[i]))
 			continue;
 		struct tool_known *tool = &tools[adding->binding->tool_count++];
-		*tool = said ? said->known : (struct tool_known){ "", "", "", "", false };
+		*tool = said ? said->known : tool_known_named(exposed[i]);
 		tool->name = exposed[i];
 		/* A tool whose author says nothing about changes may change things. */
 		tool->asks = adding->words->ask && (!said || said->is_mutating);
@@ -180,7 +196,7 @@ static int tool_add_introduce(struct adding *adding, perch_err *err)
 /* ---- the binding --------------------------------------------------------- */
 
 /* Where it goes. An existing file is an operator's decision, and is not overwritten. */
-static int tool_add_choose_path(struct adding *adding, perch_err *err)
+int add_choose_path(struct adding *adding, perch_err *err)
 {
 	const struct add_words *words = adding->words;
 	struct tool_binding *binding = adding->binding;
@@ -222,7 +238,7 @@ static int tool_add_prove(struct adding *adding, perch_err *err)
 }
 
 /* The file is read again for its hash: what was shown is what is approved. */
-static int tool_add_approve_written(struct adding *adding, perch_err *err)
+int add_approve_written(struct adding *adding, perch_err *err)
 {
 	struct arena *arena = &adding->session->arena;
 	struct tool_binding written;
@@ -231,7 +247,7 @@ static int tool_add_approve_written(struct adding *adding, perch_err *err)
 	return r < 0 ? r : tool_binding_approve(arena, &written, name, err);
 }
 
-static int tool_add_tell_added(const struct adding *adding)
+int add_tell_added(const struct adding *adding)
 {
 	const struct tool_binding *binding = adding->binding;
 	if (!adding->session->cli->json) {
@@ -270,7 +286,7 @@ static int tool_add_add(struct tool_session *session, void *data, perch_err *err
 	adding.binding = &adding.source.binding;
 	int r = tool_source_read(words->source, &words->named, &session->arena, &adding.source, err);
 	if (r == 0)
-		r = tool_add_take_options(&adding, err);
+		r = add_take_options(&adding, err);
 	if (r < 0)
 		return r == -ENOMEM ? r : add_refuse(&adding, err);
 	adding.requested = adding.source.bundle.capabilities;
@@ -278,7 +294,7 @@ static int tool_add_add(struct tool_session *session, void *data, perch_err *err
 	if (r == 0)
 		r = tool_add_introduce(&adding, err);
 	if (r == 0) {
-		r = tool_add_choose_path(&adding, err);
+		r = add_choose_path(&adding, err);
 		if (r < 0)
 			return r == -ENOMEM ? r : add_refuse(&adding, err);
 	}
@@ -289,12 +305,23 @@ static int tool_add_add(struct tool_session *session, void *data, perch_err *err
 	if (r == 0)
 		r = tool_binding_write(adding.binding, err);
 	if (r == 0)
-		r = tool_add_approve_written(&adding, err);
-	return r ? r : tool_add_tell_added(&adding);
+		r = add_approve_written(&adding, err);
+	return r ? r : add_tell_added(&adding);
 }
 
 static int tool_add_check_words(const struct add_words *words)
 {
+	if (!words->server == !words->source)
+		return cli_usage_error(
+			"write: perch tool add SOURCE, or perch tool add --mcp NAME -- COMMAND",
+			words->server ? "'%s' is one word too many: the command stands behind --"
+						  : "add what? A word is missing%s",
+			words->server ? words->source : "");
+	if (!words->server && (words->command || words->secrets || words->lifetime))
+		return cli_usage_error(NULL, "%s is for --mcp",
+			words->command       ? "--"
+				: words->secrets ? "--secrets"
+								 : "--lifetime");
 	if (words->net && strcmp(words->net, "full") != 0 && strcmp(words->net, "none") != 0)
 		return cli_usage_error(NULL, "--net is full or none, not '%s'", words->net);
 	if (words->sandbox && strcmp(words->sandbox, "on") != 0 && strcmp(words->sandbox, "off") != 0)
@@ -323,13 +350,17 @@ static int tool_add_run_add(struct cli *cli, int argc, char **argv)
 		{ "env", 0, OPTION_LIST, &words.env },
 		{ "net", 0, OPTION_TEXT, &words.net },
 		{ "sandbox", 0, OPTION_TEXT, &words.sandbox },
+		{ "mcp", 0, OPTION_TEXT, &words.server },
+		{ "secrets", 0, OPTION_TEXT, &words.secrets },
+		{ "lifetime", 0, OPTION_TEXT, &words.lifetime },
 		TOOL_GLOBALS(cli),
 	};
-	int r = tool_words(specs, argc, argv, "write: perch tool add SOURCE", 1, 1, &words.source);
+	words.command = add_cut_command(&argc, argv);
+	int r = tool_words(specs, argc, argv, "write: perch tool add SOURCE", 0, 1, &words.source);
 	if (r == 0)
 		r = tool_add_check_words(&words);
 	if (r == 0)
-		r = tool_in_session(cli, tool_add_add, &words);
+		r = tool_in_session(cli, words.server ? add_server : tool_add_add, &words);
 	free(words.grants.items);
 	free(words.args.items);
 	free(words.read.items);
@@ -340,15 +371,15 @@ static int tool_add_run_add(struct cli *cli, int argc, char **argv)
 
 const struct command tool_verb_add = {
 	.name = "add",
-	.summary = "bind a plugin: an executable, rterm-plugin.json or its folder",
+	.summary = "bind a plugin, or with --mcp an MCP server",
 	.help = "usage: perch tool add SOURCE [OPTIONS]\n"
+			"       perch tool add --mcp NAME [OPTIONS] -- COMMAND [ARGUMENT …]\n"
 			"\n"
 			"Binds a plugin: SOURCE is an executable, an rterm-plugin.json, or the folder of\n"
-			"one. What would run and what it would see is shown, and you decide; then it is\n"
-			"started in its sandbox, shakes hands, and says what it requests. Without a\n"
-			"terminal, --yes or --grant decides.\n"
+			"one; or an MCP server. What would run and see is shown, and you decide; then it\n"
+			"is started in its sandbox and says what it requests, or which tools it has.\n"
 			"\n"
-			"  --grant A,B         allow these capabilities; -y, --yes: all that it requests\n"
+			"  --grant A,B         allow these capabilities, or tools; -y, --yes: all\n"
 			"  --name NAME         call it so here; --binding FILE: write the binding there\n"
 			"  --pin               refuse to run it once its files have changed\n"
 			"  --ask               ask before each call of a tool that changes things\n"
@@ -356,9 +387,10 @@ const struct command tool_verb_add = {
 			"  --arg ARG           an argument for it (again for more)\n"
 			"  --read, --write PATH   --env NAME   --net full   --sandbox off\n"
 			"                      widen its sandbox\n"
+			"  --secrets FILE      variables of an MCP server; --lifetime session|shared|call\n"
 			"  --replace           overwrite a binding that is there\n"
 			"\n"
 			"example:\n"
-			"  perch tool add ./acme --grant tool.execute --pin\n",
+			"  perch tool add --mcp files --read ~/notes -- node server.js ~/notes\n",
 	.run = tool_add_run_add,
 };

@@ -4,6 +4,7 @@
 
 #include "cli/tool/tool_commands.h"
 #include "tool/call.h"
+#include "cli/tool/package.h"
 #include "cli/tool/tool_source.h"
 
 struct add_words {
@@ -18,6 +19,10 @@ struct add_words {
 	struct option_list env;
 	const char *net;
 	const char *sandbox;
+	const char *server;         /* an MCP server: its name */
+	const char *const *command; /* and the words behind --; NULL = none */
+	const char *secrets;
+	const char *lifetime;
 	bool yes;
 	bool pin;
 	bool ask;
@@ -32,11 +37,36 @@ struct adding {
 	const char *name;             /* of the file */
 	const char *version;
 	const char *const *requested; /* by the bundle; after the handshake, by the plugin */
+	struct package package;       /* that an MCP server comes from; */
+	bool has_package;             /* else it is a program that is there */
 	const char *const *bundled;   /* those that the user was asked about before; NULL = none */
 };
 
+/* ---- tool_add.c -------------------------------------------------------------- */
+
+/* Takes what the options say into the binding. */
+int add_take_options(struct adding *adding, perch_err *err);
+/* Where the binding goes. An existing file is an operator's decision, and is not overwritten. */
+int add_choose_path(struct adding *adding, perch_err *err);
+/* Records what was written as approved, and tells it. */
+int add_approve_written(struct adding *adding, perch_err *err);
+int add_tell_added(const struct adding *adding);
+
+/* ---- server_add.c -------------------------------------------------------------- */
+
+/* The words behind `--`, which are cut off; NULL = there is none. */
+const char *const *add_cut_command(int *argc, char **argv);
+
+/* perch tool add --mcp; data are the words. */
+int add_server(struct tool_session *session, void *data, perch_err *err);
+
+/* ---- tool_grant.c -------------------------------------------------------------- */
+
 /* Says that the plugin is not bound, and why. Returns the exit code. */
 int add_refuse(const struct adding *adding, const perch_err *err);
+
+/* Asks; returns 0 for a yes, else as add_decide does. */
+int add_ask(struct adding *adding, const char *question, perch_err *err);
 
 /* Before the first start: shows what would run and what it would see, unless that is decided, and
  * lets the operator decide: by --yes, --grant, or at the terminal. Returns 0, an exit code, or a

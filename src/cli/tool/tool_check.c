@@ -14,15 +14,6 @@ struct check_words {
 	uint64_t timeout_ns;
 };
 
-static bool tool_check_is_in(const char *const *list, struct str word)
-{
-	for (; *list; list++) {
-		if (str_is(word, *list))
-			return true;
-	}
-	return false;
-}
-
 static void tool_check_print_list(const perch_json_value *array, const char *title,
 	const char *(*note)(const struct tool_binding *binding, struct str word),
 	const struct tool_binding *binding)
@@ -41,9 +32,11 @@ static void tool_check_print_list(const perch_json_value *array, const char *tit
 
 static const char *tool_check_note_capability(const struct tool_binding *binding, struct str word)
 {
-	return tool_check_is_in(binding->capabilities, word) ? "  allowed" : "  NOT allowed";
+	return list_has_str(binding->capabilities, word) ? "  allowed" : "  NOT allowed";
 }
 
+/* A tool that came after the plugin was bound has no schema in the binding: its inputs are not
+ * checked. */
 static const char *tool_check_note_tool(const struct tool_binding *binding, struct str word)
 {
 	_cleanup_free_ char *name = str_dup(word);

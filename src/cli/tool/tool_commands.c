@@ -35,11 +35,13 @@ const char *tool_known_names(const struct tool_binding *binding, struct arena *a
 /* In the order of the help. */
 static const struct command *const verbs[] = {
 	&tool_verb_add,
+	&tool_verb_import,
 	&tool_verb_list,
 	&tool_verb_show,
 	&tool_verb_check,
 	&tool_verb_call,
 	&tool_verb_serve,
+	&tool_verb_review,
 	&tool_verb_log,
 	&tool_verb_remove,
 	&tool_verb_allow,
@@ -71,8 +73,7 @@ const struct command command_tool = {
 	.group = GROUP_TOOLS,
 	.help = "usage: perch tool WORD …\n"
 			"\n"
-			"A binding says what a plugin is allowed; the plugin has no say in it. Bindings\n"
-			"lie in $XDG_CONFIG_HOME/perch/tools.\n"
+			"A binding, in $XDG_CONFIG_HOME/perch/tools, says what a plugin is allowed.\n"
 			"\n",
 	.example = "perch tool call acme.echo acme.say --input '{\"text\":\"hi\"}'",
 	.subcommands = verbs,

@@ -36,6 +36,8 @@ void serve_call_free(struct serve_call *call)
 	free(call);
 }
 
+/* It has begun, or ended without having begun: it counts no longer against the limits of what may
+ * wait. */
 static void tool_serve_calls_no_longer_waits(struct serve_call *call)
 {
 	struct serve *serve = call->serve;

@@ -227,7 +227,9 @@ static void tool_session_print_failure(const perch_tool_result *result)
 	if (result->responded && !is_own)
 		fputs("  it had answered before; --json shows the answer\n", stderr);
 	tool_session_print_tail(str_of(result->stderr_tail));
-	if (result->hint.len)
+	if (memchr(result->hint.data, '\n', result->hint.len))
+		tool_session_print_tail(str_of(result->hint)); /* a difference, in lines */
+	else if (result->hint.len)
 		cli_hint(str_of(result->hint));
 }
 

@@ -8,9 +8,11 @@
 #include "base/macros.h"
 #include "cli/ui/envelope.h"
 #include "cli/ui/layers_in_force.h"
+#include "cli/tool/server_view.h"
 #include "cli/tool/tool_commands.h"
 #include "tool/tool_confinement.h"
 #include "tool/schema.h"
+#include "tool/schema_words.h"
 
 typedef struct perch_json_writer writer;
 
@@ -87,9 +89,23 @@ static void tool_show_write_tools(writer *out, const struct tool_binding *bindin
 		tool_show_write_schema(out, "input_schema", tool->input_schema);
 		tool_show_write_schema(out, "output_schema", tool->output_schema);
 		member_bool(out, "ask", tool->asks);
+		if (tool->pin[0])
+			member_text(out, "pin", tool->pin);
 		perch_json_end_object(out);
 	}
 	perch_json_end_array(out);
+}
+
+static void tool_show_write_server(writer *out, const struct tool_server *server)
+{
+	member_object(out, "mcp");
+	member_text(out, "era", tool_era_name(server->era));
+	member_text(out, "lifetime", tool_lifetime_name(server->lifetime));
+	tool_show_write_seconds(out, "idle", server->idle_ns);
+	member_text(out, "version", server->version);
+	member_text(out, "instructions", server->instructions);
+	member_text(out, "secrets", server->secrets);
+	perch_json_end_object(out);
 }
 
 static void tool_show_write_pins(writer *out, const struct tool_binding *binding)
@@ -121,6 +137,8 @@ static void tool_show_write_binding(
 	tool_show_write_seconds(out, "spare_ttl", binding->spare_ttl_ns);
 	tool_show_write_pins(out, binding);
 	tool_show_write_sandbox(out, binding, in_force);
+	if (binding->server.is_server)
+		tool_show_write_server(out, &binding->server);
 	tool_show_write_tools(out, binding);
 	perch_json_end_object(out);
 }
@@ -186,6 +204,36 @@ static void tool_show_print_sandbox(
 	tool_show_print_in_force(in_force);
 }
 
+static void tool_show_print_server(const struct tool_server *server)
+{
+	tool_show_print_text("version", server->version);
+	tool_show_print_text("era", tool_era_name(server->era));
+	printf("%-14s%s; stopped after %g s without a call\n", "lifetime",
+		tool_lifetime_name(server->lifetime), (double)server->idle_ns / 1e9);
+	if (server->secrets[0])
+		tool_show_print_text("secrets", server->secrets);
+	if (server->instructions[0])
+		puts("instructions");
+	server_view_show_text(stdout, "                ", server->instructions);
+}
+
+static void tool_show_print_detail(const char *title, struct str text)
+{
+	printf("%-16s%s", "", title);
+	cli_put_text(stdout, text);
+	fputc('\n', stdout);
+}
+
+/* `dir* string`: what a call must have, without the JSON around it. */
+static void tool_show_print_schema(const char *title, const char *schema)
+{
+	_cleanup_(buf_free) struct buf words = { 0 };
+	if (schema[0])
+		schema_words_append(&words, str_from(schema));
+	if (words.len && !words.failed)
+		tool_show_print_detail(title, (struct str){ words.data, words.len });
+}
+
 static void tool_show_print_tools(const struct tool_binding *binding)
 {
 	for (size_t i = 0; i < binding->tool_count; i++) {
@@ -195,11 +243,9 @@ static void tool_show_print_tools(const struct tool_binding *binding)
 		fputs(tool->input_schema[0] ? "  (its input is checked)" : "", stdout);
 		fputs(tool->asks ? "  (asks before each call)" : "", stdout);
 		fputc('\n', stdout);
-		if (tool->description[0]) {
-			printf("%-16s", "");
-			cli_put_text(stdout, str_from(tool->description));
-			fputc('\n', stdout);
-		}
+		server_view_show_text(stdout, "                ", tool->description);
+		tool_show_print_schema("takes ", tool->input_schema);
+		tool_show_print_schema("gives ", tool->output_schema);
 	}
 }
 
@@ -223,6 +269,8 @@ static void tool_show_print_binding(
 		printf("%-14s%u, for %g s each\n", "spares", binding->spares,
 			(double)binding->spare_ttl_ns / 1e9);
 	tool_show_print_sandbox(binding, in_force);
+	if (binding->server.is_server)
+		tool_show_print_server(&binding->server);
 	tool_show_print_tools(binding);
 }
 

@@ -75,12 +75,12 @@ int allow_print_for_people(const struct allow_outcome *outcome)
 		cli_tell(stdout, "approved: %s\n", outcome->approved);
 	if (outcome->granted)
 		cli_tell(stdout, "granted: %s\n", outcome->granted);
+	bool is_widened = has_lists || has_more || net || widening->is_off || widening->is_on;
+	if (!is_widened && outcome->granted)
+		return 0; /* "nothing" would speak of the sandbox, not of what was granted */
 	printf("%s ", outcome->subject->noun);
 	cli_put_text(stdout, str_from(outcome->name));
-	printf(" is allowed%s\n",
-		has_lists || has_more || net || widening->is_off || widening->is_on
-			? ", beyond its default:"
-			: " nothing beyond its default");
+	printf(" is allowed%s\n", is_widened ? ", beyond its default:" : " nothing beyond its default");
 	allow_print_list("read", widening->read);
 	allow_print_list("write", widening->write);
 	allow_print_list("env", widening->env);

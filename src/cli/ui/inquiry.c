@@ -14,6 +14,7 @@ static void inquiry_done(void *data, struct capture *capture)
 	*(bool *)data = true;
 }
 
+/* The first line is kept; a program that does not answer in time is ended. */
 int inquire_confined(perch_host *host, const struct perch_confine *confine, const char *cwd,
 	const char *const *argv, struct inquiry *ret_inquiry, perch_err *err)
 {
@@ -69,6 +70,7 @@ int inquire(
 	return r;
 }
 
+/* Without a guard: the room itself ends with its host. */
 int inquire_in_room(
 	const char *const *argv, bool *ret_has_own_proc, struct inquiry *ret_inquiry, perch_err *err)
 {

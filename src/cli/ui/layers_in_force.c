@@ -18,6 +18,8 @@ static int layers_in_force_look(
 	return in_force->layers && in_force->missing ? 0 : -ENOMEM;
 }
 
+/* Which layers the kernel accepts is known only once a sandbox has been made: one is made in a host
+ * of its own, and closed again. */
 int in_force_visit(const struct sandbox_policy *policy, in_force_visitor *visit, void *data,
 	struct arena *arena, struct in_force *ret_in_force)
 {

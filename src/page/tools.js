@@ -1,0 +1,89 @@
+// Calling tools: a form from the schema with the same as JSON beside it, and what came of the call.
+
+import { api } from "./api.js";
+import { h, replace, freshId } from "./dom.js";
+import { icon } from "./icons.js";
+import { Catalogue } from "./catalogue.js";
+import { jsonView } from "./json_view.js";
+import { emptyState, sayError } from "./notice.js";
+import { RunView } from "./run_view.js";
+import { SchemaForm } from "./schema_form.js";
+import { world } from "./world.js";
+
+const HINTS = { readOnlyHint: "only reads", destructiveHint: "may destroy", idempotentHint: "can be repeated", openWorldHint: "talks to the world" };
+
+function hints(annotations) {
+  return Object.entries(HINTS).filter(([name]) => annotations?.[name] === true).map(([, words]) => h("span", { class: "chip" }, words));
+}
+
+/** The form and its JSON, each following the other. */
+function inputs(schema) {
+  const id = freshId("raw");
+  const raw = h("textarea", { id, class: "mono", rows: 8, dir: "ltr", spellcheck: "false", "aria-describedby": `${id}-error` });
+  const note = h("p", { id: `${id}-error`, class: "field-error", role: "alert" });
+  const form = new SchemaForm(schema, () => {
+    raw.value = JSON.stringify(form.value(), null, 2);
+    note.textContent = "";
+  });
+  let isRaw = false;
+  const read = () => {
+    try {
+      const value = JSON.parse(raw.value || "{}");
+      note.textContent = "";
+      return value;
+    } catch (error) {
+      note.textContent = `This is no JSON: ${error.message}`;
+      return undefined;
+    }
+  };
+  raw.value = JSON.stringify(form.value(), null, 2);
+  raw.addEventListener("input", () => {
+    isRaw = true;
+    const value = read();
+    if (value !== undefined && value && typeof value === "object") form.set(value);
+  });
+  form.node.addEventListener("input", () => { isRaw = false; });
+  return {
+    node: h("div", { class: "two" }, form.node, h("div", { class: "field" }, h("label", { for: id }, "As JSON"), raw, note)),
+    /** undefined: it is not good yet */
+    value: () => {
+      const value = isRaw ? read() : form.value();
+      return value !== undefined && form.check() ? value : undefined;
+    },
+  };
+}
+
+function detail(entry, job) {
+  const place = h("div", { class: "run-place" });
+  const fields = inputs(entry.input_schema || { type: "object" });
+  let run = null;
+  const show = (id) => {
+    run?.leave();
+    run = new RunView("call", id);
+    replace(place, run.node);
+  };
+  const call = async (event) => {
+    event.preventDefault();
+    const input = fields.value();
+    if (input === undefined) return;
+    try {
+      show((await api.call({ tool: entry.name, input })).id);
+    } catch (error) {
+      sayError(error);
+    }
+  };
+  if (job) show(job);
+  return h("div", { class: "stack" },
+    h("header", null, h("h2", { class: "detail-title" }, entry.title || entry.name, entry.asks && h("span", { class: "chip asks" }, "must be approved"), hints(entry.annotations)),
+      h("p", { class: "dim", dir: "auto" }, entry.description)),
+    h("form", { class: "card", novalidate: true, onsubmit: call }, fields.node, h("div", { class: "buttons" }, h("button", { class: "primary" }, icon("play"), "Call"))),
+    place,
+    h("details", { class: "schemas" }, h("summary", null, "Schemas"), jsonView(entry.input_schema ?? null, "Input"), entry.output_schema && jsonView(entry.output_schema, "Output")));
+}
+
+export class Tools extends Catalogue {
+  constructor() {
+    super({ place: "tools", title: "Tools", kind: "call", entries: () => world.catalog.tools, detail,
+      none: () => emptyState("tools", "No tool is offered here yet", "Bind one where perch runs:", h("code", null, "perch tool add ./words")) });
+  }
+}

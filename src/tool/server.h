@@ -1,0 +1,57 @@
+/* MCP servers of bindings while they run. A process serves many calls: one for each session of a
+ * client, one for all, or one for each call, as the binding says. None is started before a call
+ * wants it; one that has nothing to do is stopped; one that has died is started again when the next
+ * call comes, later each time. */
+#ifndef TOOL_SERVER_H
+#define TOOL_SERVER_H
+
+#include "perch/host.h"
+#include "tool/binding.h"
+
+struct servers;
+struct server_call;
+struct tool_call;
+
+enum {
+	SERVERS_MAX = 64,                  /* processes at a time; then an idle one must go */
+	SERVER_LIST_MAX = 3 * 1024 * 1024, /* bytes of a list of tools */
+	SERVER_STDERR_TAIL = 4 * 1024,     /* bytes */
+	SERVER_BACKOFF_FIRST_MS = 500,     /* behind its second death in a row */
+	SERVER_BACKOFF_MOST_MS = 30 * 1000,
+};
+
+/* -ENOMEM. */
+int servers_new(perch_host *host, struct servers **ret_servers);
+
+/* From now on each call has a process of its own, whatever the bindings say: for a few calls and
+ * then the end. */
+void servers_keep_none(struct servers *servers);
+
+/* Kills those of a binding, which must have no calls. */
+void servers_forget(struct servers *servers, const struct tool_binding *binding);
+
+/* Asks all to end as soon as they have no call, and keeps none from now on. */
+void servers_stop(struct servers *servers);
+size_t servers_count(const struct servers *servers);
+
+/* Kills all; their calls must be gone. NULL is fine. */
+void servers_free(struct servers *servers);
+
+/* ---- server_call.c ----------------------------------------------------------- */
+
+/* Has a call served; what becomes of it is its result. servers NULL: by a process of its own.
+ * Fails with -ENOMEM, PERCH_ELIMIT; the call has begun in no way then. */
+int server_call_start(struct servers *servers, struct tool_call *call,
+	struct server_call **ret_served, perch_err *err);
+
+/* The call ends as cancelled, unless its verdict is known. */
+void server_call_cancel(struct server_call *served);
+
+/* The policy of its sandbox, while its verdict is made; NULL = none. */
+struct sandbox_policy;
+const struct sandbox_policy *server_call_policy(const struct server_call *served);
+
+/* NULL is fine. */
+void server_call_free(struct server_call *served);
+
+#endif
