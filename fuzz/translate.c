@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "data/json.h"
-#include "harness/translated.h"
+#include "../tests/harness/translated.h"
 
 static bool is_event(perch_json *json, struct str line)
 {
