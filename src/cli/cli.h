@@ -108,6 +108,7 @@ extern const struct command command_actor;
 extern const struct command command_agent;
 extern const struct command command_conformance;
 extern const struct command command_mcp;
+extern const struct command command_acp;
 extern const struct command command_run;
 extern const struct command command_serve;
 extern const struct command command_token;

@@ -25,6 +25,7 @@ const struct command *const command_table[] = {
 	&command_agent,
 	&command_sandbox,
 	&command_trace,
+	COMPANION("acp", GROUP_AGENTS, "offer an agent to an editor (ACP)"),
 	COMPANION("serve", GROUP_TOOLS, "offer agents, tools and plugins over HTTP"),
 	COMPANION_OF("token", "perch-serve", GROUP_TOOLS, "tokens for perch serve"),
 	COMPANION("conformance", GROUP_LOOK, "check a host, or a plugin, against the contracts"),
