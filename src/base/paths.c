@@ -21,6 +21,7 @@ static const struct {
 	const char *below_home;
 } bases[] = {
 	[PATH_CONFIG] = { "XDG_CONFIG_HOME", "/.config" },
+	[PATH_DATA] = { "XDG_DATA_HOME", "/.local/share" },
 	[PATH_STATE] = { "XDG_STATE_HOME", "/.local/state" },
 	[PATH_CACHE] = { "XDG_CACHE_HOME", "/.cache" },
 	[PATH_RUNTIME] = { "XDG_RUNTIME_DIR", NULL },

@@ -84,6 +84,30 @@ int secrets_read(
 	return 0;
 }
 
+/* The value of a name; NULL = it is no secret. */
+static const char *secrets_value(struct str name, const char *const *secrets)
+{
+	for (; secrets && *secrets; secrets++) {
+		struct str rest = str_from(*secrets);
+		if (str_eq(str_cut(&rest, '='), name))
+			return rest.data;
+	}
+	return NULL;
+}
+
+const char *secrets_fill(const char *text, const char *const *secrets, struct arena *arena)
+{
+	const char *begin = secrets && *secrets ? strstr(text, "${") : NULL;
+	const char *end = begin ? strchr(begin, '}') : NULL;
+	if (!end)
+		return text;
+	const char *value =
+		secrets_value((struct str){ begin + 2, (size_t)(end - begin) - 2 }, secrets);
+	const char *rest = secrets_fill(value ? end + 1 : begin + 2, secrets, arena);
+	const char *before = arena_dup(arena, (struct str){ text, (size_t)(begin - text) });
+	return before && rest ? arena_join(arena, before, value ? value : "${", rest, NULL) : NULL;
+}
+
 int secrets_write(const char *path, const char *const *list, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };

@@ -14,6 +14,10 @@ enum { SECRETS_SIZE_MAX = 256 * 1024 };
 int secrets_read(
 	const char *path, struct arena *arena, const char *const **ret_list, perch_err *err);
 
+/* An argument with the values of secrets in the place of their names, ${NAME}; what is the name of
+ * none stays. NULL without memory. */
+const char *secrets_fill(const char *text, const char *const *secrets, struct arena *arena);
+
 /* Writes such a file, 0600; folders that are missing are made. -EINVAL: a value with a line end. */
 int secrets_write(const char *path, const char *const *list, perch_err *err);
 

@@ -66,7 +66,7 @@ static const char *const *tool_launch_kept_variables(
 /* Section 2 of the contract: these variables and no others. Those of the operator win over the
  * defaults. */
 static int tool_launch_make_environment(struct launch *launch, const struct tool_binding *binding,
-	const char *const **ret_env, perch_err *err)
+	const char *const *secrets, const char *const **ret_env, perch_err *err)
 {
 	struct arena *arena = &launch->arena;
 	const char *path = getenv("PATH");
@@ -78,10 +78,6 @@ static int tool_launch_make_environment(struct launch *launch, const struct tool
 		NULL,
 	};
 	const char *const *kept = tool_launch_kept_variables(arena, &binding->widening);
-	const char *const *secrets = NULL;
-	int r = secrets_read(binding->server.secrets, arena, &secrets, err);
-	if (r < 0)
-		return r;
 	if (!basic[0] || !basic[1] || !basic[2] || !kept)
 		return err_no_memory(err);
 	const char *const *env = environment_build(arena, basic, NULL, kept);
@@ -92,7 +88,7 @@ static int tool_launch_make_environment(struct launch *launch, const struct tool
 }
 
 static const char *const *tool_launch_make_argv(
-	struct launch *launch, const struct tool_binding *binding)
+	struct launch *launch, const struct tool_binding *binding, const char *const *secrets)
 {
 	size_t count = 0;
 	while (binding->args && binding->args[count])
@@ -101,8 +97,11 @@ static const char *const *tool_launch_make_argv(
 	if (!argv)
 		return NULL;
 	argv[0] = binding->command;
-	for (size_t i = 0; i < count; i++)
-		argv[i + 1] = binding->args[i];
+	for (size_t i = 0; i < count; i++) {
+		argv[i + 1] = secrets_fill(binding->args[i], secrets, &launch->arena);
+		if (!argv[i + 1])
+			return NULL;
+	}
 	argv[count + 1] = NULL;
 	return argv;
 }
@@ -139,10 +138,13 @@ int launch_prepare(struct launch *launch, perch_host *host, const struct tool_bi
 		r = tool_launch_make_tmp(launch, err);
 	if (r < 0)
 		return r;
-	spec->argv = tool_launch_make_argv(launch, binding);
-	r = tool_launch_make_environment(launch, binding, &spec->env, err);
+	const char *const *secrets = NULL;
+	r = secrets_read(binding->server.secrets, &launch->arena, &secrets, err);
+	if (r == 0)
+		r = tool_launch_make_environment(launch, binding, secrets, &spec->env, err);
 	if (r < 0)
 		return r;
+	spec->argv = tool_launch_make_argv(launch, binding, secrets);
 	if (!spec->argv || tool_launch_copy_layers(launch) < 0)
 		return err_no_memory(err);
 	spec->cwd = binding->directory && binding->directory[0] ? binding->directory : launch->tmp;

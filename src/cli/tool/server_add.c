@@ -47,6 +47,14 @@ static int server_add_command(struct adding *adding, perch_err *err)
 	_cleanup_free_ char *path = NULL;
 	if (!command || !command[0])
 		return err_set(err, -EINVAL, "behind -- stands the command of the server");
+	int kind = package_parse(command[0], &adding->session->arena, &adding->package, err);
+	if (kind < 0)
+		return kind;
+	adding->has_package = kind > 0;
+	if (adding->has_package) { /* what it runs is known when it is installed */
+		binding->command = command[0];
+		return 0;
+	}
 	int r = program_find(command[0], (const char *const *)environ, &path, err);
 	if (r < 0)
 		return r;
@@ -72,6 +80,55 @@ static int server_add_prepare(struct adding *adding, perch_err *err)
 	if (r == 0)
 		r = add_take_options(adding, err);
 	return r < 0 ? r : add_choose_path(adding, err);
+}
+
+/* ---- a package --------------------------------------------------------------- */
+
+static int server_add_may_install(struct adding *adding, perch_err *err)
+{
+	const char *place = NULL;
+	int r = package_directory(adding->words->server, &adding->session->arena, &place, err);
+	if (r < 0 || adding->words->yes || adding->words->grants.count)
+		return r;
+	fputs("package ", stderr);
+	cli_put_text(stderr, str_from(adding->words->command[0]));
+	fputs("\n  into         ", stderr);
+	cli_put_text(stderr, str_from(place));
+	fputs("\n  network      full, for the installation; scripts of packages are not run\n", stderr);
+	return add_ask(adding, "Install it, in a sandbox that writes there alone?", err);
+}
+
+static const char *const *server_add_join(
+	struct arena *arena, const char *const *one, const char *const *two)
+{
+	size_t count = 0;
+	const char **list = arena_alloc(arena, (list_count(one) + list_count(two) + 1) * sizeof(*list));
+	for (; list && one && *one; one++)
+		list[count++] = *one;
+	for (; list && two && *two; two++)
+		list[count++] = *two;
+	if (list)
+		list[count] = NULL;
+	return list;
+}
+
+/* The binding is for what was installed. Returns 0, an exit code, or a negative error. */
+static int server_add_install(struct adding *adding, perch_err *err)
+{
+	struct tool_binding *binding = adding->binding;
+	struct arena *arena = &adding->session->arena;
+	struct package_program program = { 0 };
+	int r = server_add_may_install(adding, err);
+	if (r == 0)
+		r = package_install(
+			adding->session, &adding->package, adding->words->server, &program, err);
+	if (r)
+		return r;
+	binding->command = program.command;
+	binding->args = server_add_join(arena, program.args, adding->words->command + 1);
+	binding->env = program.env;
+	binding->widening.read = server_add_join(arena, binding->widening.read, program.read);
+	return binding->args && binding->widening.read ? 0 : err_no_memory(err);
 }
 
 /* ---- what it offers ---------------------------------------------------------------- */
@@ -135,7 +192,10 @@ int add_server(struct tool_session *session, void *data, perch_err *err)
 	int r = server_add_prepare(&adding, err);
 	if (r < 0)
 		return r == -ENOMEM ? r : add_refuse(&adding, err);
-	r = add_consent(&adding, err);
+	if (adding.has_package)
+		r = server_add_install(&adding, err);
+	if (r == 0)
+		r = add_consent(&adding, err);
 	if (r == 0)
 		r = server_view_take(session, adding.binding, &view, err);
 	if (r)

@@ -4,6 +4,7 @@
 
 #include "cli/tool/tool_commands.h"
 #include "tool/call.h"
+#include "cli/tool/package.h"
 #include "cli/tool/tool_source.h"
 
 struct add_words {
@@ -36,6 +37,8 @@ struct adding {
 	const char *name;             /* of the file */
 	const char *version;
 	const char *const *requested; /* by the bundle; after the handshake, by the plugin */
+	struct package package;       /* that an MCP server comes from; */
+	bool has_package;             /* else it is a program that is there */
 	const char *const *bundled;   /* those that the user was asked about before; NULL = none */
 };
 
@@ -61,6 +64,9 @@ int add_server(struct tool_session *session, void *data, perch_err *err);
 
 /* Says that the plugin is not bound, and why. Returns the exit code. */
 int add_refuse(const struct adding *adding, const perch_err *err);
+
+/* Asks; returns 0 for a yes, else as add_decide does. */
+int add_ask(struct adding *adding, const char *question, perch_err *err);
 
 /* Before the first start: shows what would run and what it would see, unless that is decided, and
  * lets the operator decide: by --yes, --grant, or at the terminal. Returns 0, an exit code, or a

@@ -181,8 +181,7 @@ static int tool_grant_read_grants(struct adding *adding, perch_err *err)
 	return 0;
 }
 
-/* Returns 0 for a yes, else as add_decide does. */
-static int tool_grant_ask(struct adding *adding, const char *question, perch_err *err)
+int add_ask(struct adding *adding, const char *question, perch_err *err)
 {
 	int r = tool_ask(adding->session->cli, question, err);
 	if (r > 0)
@@ -219,7 +218,7 @@ int add_consent(struct adding *adding, perch_err *err)
 	if (tool_grant_is_decided(adding))
 		return 0;
 	adding->bundled = adding->requested && adding->requested[0] ? adding->requested : NULL;
-	return tool_grant_ask(adding,
+	return add_ask(adding,
 		adding->bundled             ? "Start it, bind it, and grant what it requests?"
 			: adding->words->server ? "Start it in this sandbox, to see what it offers?"
 									: "Start it in this sandbox, to see what it requests?",
@@ -245,5 +244,5 @@ int add_decide(struct adding *adding, perch_err *err)
 	adding->binding->capabilities = adding->requested;
 	if (adding->words->yes || tool_grant_keeps_to_bundle(adding))
 		return 0;
-	return tool_grant_ask(adding, "Bind it, and grant what it requests?", err);
+	return add_ask(adding, "Bind it, and grant what it requests?", err);
 }

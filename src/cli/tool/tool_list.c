@@ -6,6 +6,9 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/macros.h"
+#include "base/paths.h"
+#include "base/tree.h"
+#include "cli/tool/package.h"
 #include "cli/ui/envelope.h"
 #include "cli/ui/table.h"
 #include "cli/tool/tool_commands.h"
@@ -156,6 +159,25 @@ const struct command tool_verb_list = {
 
 /* ---- remove -------------------------------------------------------------- */
 
+/* What perch has installed or written down for an MCP server of that name. */
+static int tool_list_remove_belongings(const char *name, struct arena *arena, perch_err *err)
+{
+	const char *place = NULL;
+	_cleanup_free_ char *folder = NULL;
+	int r = package_directory(name, arena, &place, err);
+	if (r == 0)
+		r = tree_remove(place);
+	if (r < 0)
+		return err_set(err, r, "cannot remove %s: %s", place, perch_strerror(r));
+	r = paths_user(PATH_CONFIG, "perch/secrets", &folder, err);
+	const char *secrets = r == 0 ? arena_join(arena, folder, "/", name, NULL) : NULL;
+	if (r == 0 && !secrets)
+		return err_no_memory(err);
+	if (r == 0 && unlink(secrets) < 0 && errno != ENOENT)
+		r = err_set(err, -errno, "cannot remove %s: %s", secrets, perch_strerror(-errno));
+	return r;
+}
+
 /* -ENOENT comes with a suggestion. A broken binding can be removed, too. */
 static int tool_list_remove_binding(const char *name, struct arena *arena, perch_err *err)
 {
@@ -167,7 +189,7 @@ static int tool_list_remove_binding(const char *name, struct arena *arena, perch
 	if (r < 0)
 		return r;
 	if (unlink(path) == 0)
-		return 0;
+		return tool_list_remove_belongings(name, arena, err);
 	if (errno == ENOENT)
 		return tool_binding_find(name, arena, &binding, err);
 	return err_set(err, -errno, "cannot remove %s: %s", path, perch_strerror(-errno));
@@ -201,8 +223,8 @@ const struct command tool_verb_remove = {
 	.words = WORDS_TOOLS,
 	.help = "usage: perch tool remove NAME\n"
 			"\n"
-			"Takes a binding away, and what was allowed beyond it. The plugin itself is not\n"
-			"touched.\n"
+			"Takes a binding away, and what was allowed beyond it; also what npm: or pip: has\n"
+			"installed for it, and secrets of an import. The plugin itself is not touched.\n"
 			"\n"
 			"example:\n"
 			"  perch tool remove acme.echo\n",
