@@ -114,7 +114,7 @@ export class ReplyView {
 
   drawTail() {
     const { state } = this;
-    const now = JSON.stringify([state.phase, state.position, state.warnings.length, Boolean(state.end), Boolean(state.text)]);
+    const now = [state.phase, state.position, state.warnings.length, Boolean(state.end), Boolean(state.text)].join();
     if (now === this.drawnTail) return;
     this.drawnTail = now;
     this.node.setAttribute("aria-busy", String(!state.end));
@@ -130,6 +130,7 @@ export class ReplyView {
     if (state.phase === "waiting")
       return h("p", { class: "busy", role: "status" }, h("span", { class: "spinner" }),
         state.position > 1 ? `${state.position - 1} before it in the queue` : "It is next");
+    if (state.text) return null; // the text itself shows that it is at work, and a picture that moves costs more than the text
     return h("p", { class: "typing", role: "status" }, h("span", { class: "offscreen" }, "The agent is at work"), h("i"), h("i"), h("i"));
   }
 

@@ -57,7 +57,7 @@ export class RunView {
     this.parts = [];
     this.body = h("div", { class: "run-body", "aria-live": "polite", "aria-atomic": "false" });
     this.tail = h("div", { class: "run-tail" });
-    this.cancel = h("button", { type: "button", onclick: () => api.cancel(job).catch(sayError) }, icon("stop"), "Cancel");
+    this.cancel = h("button", { type: "button", onclick: () => api.cancel(job).catch(sayError) }, icon("stop"), "Stop the run");
     this.node = h("section", { class: "run", "aria-label": "Run" }, this.body, this.tail, h("div", { class: "buttons" }, this.cancel));
     this.draw = steadily(DRAW_MS, () => this.drawNow());
     this.ends = [watchJob(job, (events) => this.hear(events)), watchPosition(job, (position) => {

@@ -37,6 +37,9 @@ export function perch(...words) {
   return execFileSync(PERCH, words, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] }).trim();
 }
 
+/** Python may lie anywhere: its tools may read it. */
+export const bindTool = (folder) => perch("tool", "add", folder, "--yes", "--read", process.env.PERCH_PAGE_PYTHON || "/usr");
+
 export const token = (name, ...words) => perch("token", "create", name, ...words);
 
 /* ---- the server ----------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # The page of perch serve in a real browser: plugins, tools, jobs, access, looks.
 
+# shellcheck disable=SC2154 # what page_open sets
 load page
 
 setup() { page_open; }
@@ -16,4 +17,8 @@ teardown() { page_close; }
 
 @test "the modules that touch no page" {
     timeout 240 "$(foreign_node)" --test --test-reporter=tap "$PERCH_SOURCE/tests/page/modules.mjs"
+}
+
+@test "the pictures of the README and docs/serve.md are what the page shows now" {
+    timeout 240 "$python" "$PERCH_SOURCE/docs/pictures/make" --perch "$perch" --page --check
 }

@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { agent, assert, axePath, Browser, expose, perch, play, source, stage, token, work, write } from "./browser.mjs";
+import { agent, assert, axePath, bindTool, Browser, expose, perch, play, source, stage, token, work, write } from "./browser.mjs";
 
 const pictures = process.env.PERCH_PAGE_PICTURES || work;
 const view = (page) => page.locator("main > :not([hidden])");
@@ -57,9 +57,6 @@ if line:
     print(json.dumps({"type": "response", "request_id": request["request_id"], "status": "ok", "output": request["input"]}), flush=True)
 `;
 
-/** Python may lie anywhere: its tools may read it. */
-const bind = (folder) => perch("tool", "add", folder, "--yes", "--read", process.env.PERCH_PAGE_PYTHON || "/usr");
-
 const scenes = {
   async plugins() {
     expose();
@@ -98,7 +95,7 @@ const scenes = {
       await page.getByLabel("topic needed").fill("hang");
       await page.getByRole("button", { name: "Run" }).click();
       await page.getByRole("radio", { name: "colour 1", exact: true }).waitFor();
-      await page.getByRole("button", { name: "Cancel" }).last().click();
+      await page.getByRole("button", { name: "Stop the run" }).click();
       await page.locator(".past .chip.cancelled, .past .chip.failed").first().waitFor();
       await page.getByRole("link", { name: "deploy" }).click();
       await page.getByRole("button", { name: "Run" }).click();
@@ -110,10 +107,10 @@ const scenes = {
 
   async tools() {
     expose();
-    bind(join(source, "examples/tools/python"));
+    bindTool(join(source, "examples/tools/python"));
     write(join(work, "forms/rterm-plugin.json"), JSON.stringify(forms));
     write(join(work, "forms/forms"), giver, 0o755);
-    bind(join(work, "forms"));
+    bindTool(join(work, "forms"));
     const secret = token("laptop");
     const admin = token("boss", "--role", "admin");
     const bound = join(process.env.XDG_CONFIG_HOME, "perch/tools/example.words.toml");
@@ -282,7 +279,7 @@ const scenes = {
   async looks() {
     expose();
     install();
-    bind(join(source, "examples/tools/python"));
+    bindTool(join(source, "examples/tools/python"));
     write(join(work, "reply.md"), readFileSync(join(source, "tests/page/reply.md"), "utf8"));
     agent("harbour", `#!/bin/sh\ncat ${join(work, "reply.md")}\n`, "description: Knows every berth, and the tides.\n");
     const admin = token("boss", "--role", "admin");
