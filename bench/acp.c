@@ -29,7 +29,7 @@ static void write_profile(const char *name, const char *command, const char *arg
 	FILE *file = fopen(path, "w");
 	if (!file)
 		abort();
-	fprintf(file, "command: %s\nargs: [%s]\n", command, args);
+	fprintf(file, "command: %s\nargs: [%s]\nmax_reply_chars: 100000000\n", command, args);
 	fclose(file);
 }
 
@@ -58,7 +58,7 @@ static void await(const struct floor_child *child, struct reader *reader, const 
 				continue;
 			count--;
 			if (found)
-				snprintf(found, size, "%s", line);
+				snprintf(found, size, "%.*s", (int)size - 1, line);
 		}
 		reader->kept -= (size_t)(line - reader->block);
 		memmove(reader->block, line, reader->kept);
