@@ -28,6 +28,8 @@ const struct command *const command_table[] = {
 	COMPANION("acp", GROUP_AGENTS, "offer an agent to an editor (ACP)"),
 	COMPANION("serve", GROUP_TOOLS, "offer agents, tools and plugins over HTTP"),
 	COMPANION_OF("token", "perch-serve", GROUP_TOOLS, "tokens for perch serve"),
+	COMPANION("worker", GROUP_TOOLS, "run jobs of a queue that several machines share"),
+	COMPANION_OF("queue", "perch-worker", GROUP_TOOLS, "see to that queue"),
 	COMPANION("conformance", GROUP_LOOK, "check a host, or a plugin, against the contracts"),
 	&command_doctor,
 	&command_completions,
