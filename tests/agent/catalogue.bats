@@ -287,7 +287,7 @@ session() {
     has "$errors" 'there is a ./my-sh already'
     keep "$perch" agent create other --lang perl
     expect_status 64
-    has "$errors" 'the language is sh, python, javascript or c, not "perl"'
+    has "$errors" 'the language is sh, python, javascript or c, not `perl`'
     keep "$perch" agent create 'a b'
     expect_status 64
     keep "$perch" agent create json --json
