@@ -238,15 +238,6 @@ uint64_t perch_job_grace_ns(const perch_job *job)
 	return job->kind->grace_ns ? job->kind->grace_ns(job) : 0;
 }
 
-const char *const *perch_job_sandbox(const perch_job *job)
-{
-	static const char *const none[] = { NULL };
-	if (job->stage != JOB_RUNNING || !job->kind->is_begun(job))
-		return NULL;
-	const char *const *layers = job->kind->layers(job);
-	return layers ? layers : none;
-}
-
 void perch_job_free(perch_job *job)
 {
 	if (!job)

@@ -309,16 +309,6 @@ static void job_run_write_start(const perch_job *job, struct perch_json_writer *
 	json_write_text(out, "command", str_from(job->request.name));
 }
 
-static bool job_run_is_begun(const perch_job *job)
-{
-	return job->run.run;
-}
-
-static const char *const *job_run_layers(const perch_job *job)
-{
-	return job->run.run->options.layers;
-}
-
 static void job_run_free(perch_job *job)
 {
 	perch_fledge_run_free(job->run.run);
@@ -334,7 +324,5 @@ const struct job_kind job_kind_run = {
 	.answer = job_run_answer,
 	.record = job_run_record,
 	.write_start = job_run_write_start,
-	.is_begun = job_run_is_begun,
-	.layers = job_run_layers,
 	.free = job_run_free,
 };

@@ -376,16 +376,6 @@ static void job_tool_write_start(const perch_job *job, struct perch_json_writer 
 	json_write_text(out, "tool", str_from(job->tool.tool));
 }
 
-static bool job_tool_is_begun(const perch_job *job)
-{
-	return job->tool.call;
-}
-
-static const char *const *job_tool_layers(const perch_job *job)
-{
-	return tool_call_layers(job->tool.call);
-}
-
 static void job_tool_free(perch_job *job)
 {
 	tool_call_free(job->tool.call); /* it needs its binding to the last */
@@ -401,7 +391,5 @@ const struct job_kind job_kind_tool = {
 	.hold = job_tool_hold,
 	.answer = job_tool_answer,
 	.write_start = job_tool_write_start,
-	.is_begun = job_tool_is_begun,
-	.layers = job_tool_layers,
 	.free = job_tool_free,
 };

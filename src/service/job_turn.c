@@ -222,16 +222,6 @@ static void job_turn_free(perch_job *job)
 	profiles_give(&job->service->profiles, own->profile);
 }
 
-static bool job_turn_is_begun(const perch_job *job)
-{
-	return job->turn.turn;
-}
-
-static const char *const *job_turn_layers(const perch_job *job)
-{
-	return agent_turn_layers(job->turn.turn);
-}
-
 static uint64_t job_turn_grace_ns(const perch_job *job)
 {
 	return job->turn.options.profile->kill_grace_ns;
@@ -250,7 +240,5 @@ const struct job_kind job_kind_turn = {
 	.record = job_turn_record,
 	.write_start = job_turn_write_start,
 	.grace_ns = job_turn_grace_ns,
-	.is_begun = job_turn_is_begun,
-	.layers = job_turn_layers,
 	.free = job_turn_free,
 };

@@ -129,9 +129,6 @@ struct job_kind {
 	void (*write_start)(const perch_job *job, struct perch_json_writer *out);
 	/* See perch_job_grace_ns; NULL = 0. */
 	uint64_t (*grace_ns)(const perch_job *job);
-	/* Whether there is a process, and the layers of its sandbox; NULL = none. */
-	bool (*is_begun)(const perch_job *job);
-	const char *const *(*layers)(const perch_job *job);
 	void (*free)(perch_job *job);
 };
 

@@ -379,11 +379,6 @@ void tool_call_cancel(struct tool_call *call)
 		server_call_cancel(call->served);
 }
 
-const char *const *tool_call_layers(const struct tool_call *call)
-{
-	return call->exchange ? call->exchange->launch.layers : NULL;
-}
-
 const perch_tool_result *tool_call_result(const struct tool_call *call)
 {
 	return call->is_over ? &call->result : NULL;

@@ -54,9 +54,6 @@ int tool_call_start(perch_host *host, const struct tool_call_options *options,
 /* Ends it with PERCH_TOOL_CANCELLED, unless it is over. `done` comes. */
 void tool_call_cancel(struct tool_call *call);
 
-/* Of the sandbox that its process has; NULL = none, or there is no process yet. */
-const char *const *tool_call_layers(const struct tool_call *call);
-
 /* NULL until it is over; valid until the call is freed, as its texts are. */
 const perch_tool_result *tool_call_result(const struct tool_call *call);
 
