@@ -92,7 +92,7 @@ static void bench_npm(const char *profile, double ours_ns)
 	bench_print_least("agent/npm", "agentproc-vs-ours", npm.ns / ours_ns, "x", 20);
 }
 
-enum { OURS, FLOOR, STORED, STATIC_FLOOR, KINDS };
+enum { OURS, FLOOR, STORED, STATIC_FLOOR, SANDBOXED, KINDS };
 
 /* All in turns, forwards and backwards: what runs before one is not always the same. */
 static void run_in_turns(const char *const *const *argvs, struct turn *best,
@@ -131,6 +131,7 @@ static double bench_turns(const char *profile)
 		[OURS] = (const char *const[]){ TURN, "--no-store", NULL },
 		[FLOOR] = (const char *const[]){ floor_path, peer, "agent", NULL },
 		[STORED] = (const char *const[]){ TURN, NULL },
+		[SANDBOXED] = (const char *const[]){ TURN, "--no-store", "--sandbox", NULL },
 		[STATIC_FLOOR] = (const char *const[]){ static_path, peer, "agent", NULL },
 	};
 #undef TURN
@@ -139,13 +140,18 @@ static double bench_turns(const char *profile)
 	struct bench_pairs firsts = { 0 };
 	run_in_turns(argvs, best, &turns, &firsts);
 	double more_ms = (best[STORED].ns - best[OURS].ns) / 1e6;
-	bench_print_pairs("agent/turn", &turns, "us", 1e3, 1.5);
+	bench_print_pairs("agent/turn", &turns, "us", 1e3, 1.25);
 	print_static_floor("agent/turn", best[OURS].ns, best[STATIC_FLOOR].ns);
+	bench_print("agent/turn", "sandboxed", best[SANDBOXED].ns / 1e3, "us");
+	bench_print("agent/turn", "sandboxed-vs-floor", best[SANDBOXED].ns / best[FLOOR].ns, "x");
 	bench_print_most("agent/turn", "stored", more_ms, "ms more", 3);
 	bench_print_most("agent/turn", "memory", (double)best[OURS].memory_kib / 1024, "MB", 6);
 	bench_print_most(
 		"agent/turn", "memory-stored", (double)best[STORED].memory_kib / 1024, "MB", 6);
 	bench_print_pairs("agent/first-partial", &firsts, "us", 1e3, 1.2);
+	bench_print("agent/first-partial", "sandboxed", best[SANDBOXED].first_ns / 1e3, "us");
+	bench_print("agent/first-partial", "sandboxed-vs-floor",
+		best[SANDBOXED].first_ns / best[FLOOR].first_ns, "x");
 	print_static_floor("agent/first-partial", best[OURS].first_ns, best[STATIC_FLOOR].first_ns);
 	return best[OURS].ns;
 }

@@ -10,7 +10,7 @@
 #include "floor.h"
 #include "place.h"
 
-enum { TURNS = 20, ROUNDS = 100, IN_FLIGHT = 1000 };
+enum { TURNS = 20, ROUNDS = 100, SANDBOXED_ROUNDS = 20, IN_FLIGHT = 1000 };
 
 /* Both read requests from a pipe and write events into one. */
 static struct floor_child ours;
@@ -19,8 +19,9 @@ static char peer[2100];
 
 /* ---- two that serve --------------------------------------------------------- */
 
-/* The bridge of perch, for this agent. */
-static void start_ours(const char *command, const char *args, const char *max_turns)
+/* The bridge of perch, for this agent; sandbox: that option, NULL = without. */
+static void start_ours(
+	const char *command, const char *args, const char *max_turns, const char *sandbox)
 {
 	char perch[2100];
 	char profile[256];
@@ -32,7 +33,7 @@ static void start_ours(const char *command, const char *args, const char *max_tu
 	fprintf(file, "command: %s\nargs: [%s]\n", command, args);
 	fclose(file);
 	const char *const argv[] = { perch, "agent", "serve", "--profile", profile, "--max-turns",
-		max_turns, NULL };
+		max_turns, sandbox, NULL };
 	ours = floor_start(argv, true, false);
 }
 
@@ -112,13 +113,18 @@ static double bare_ns(void)
 
 static void bench_turns(void)
 {
-	start_ours(peer, "agent", "1");
+	start_ours(peer, "agent", "1", NULL);
 	start_resident();
 	struct bench_pairs pairs = bench_compare(ours_ns, resident_ns, ROUNDS);
-	bench_print_pairs("bridge/turn", &pairs, "us", 1e3, 1.25);
+	bench_print_pairs("bridge/turn", &pairs, "us", 1e3, 1.15);
 	struct bench_pairs bare = bench_compare(ours_ns, bare_ns, ROUNDS);
 	bench_print("bridge/turn", "bare-floor", bare.floor / 1e3, "us");
 	bench_print("bridge/turn", "vs-bare-floor", bare.ours / bare.floor, "x");
+	floor_wait(&ours);
+	start_ours(peer, "agent", "1", "--sandbox");
+	struct bench_pairs confined = bench_compare(ours_ns, resident_ns, SANDBOXED_ROUNDS);
+	bench_print("bridge/turn", "sandboxed", confined.ours / 1e3, "us");
+	bench_print("bridge/turn", "sandboxed-vs-floor", confined.ours / confined.floor, "x");
 	floor_wait(&resident);
 	floor_wait(&ours);
 }
@@ -141,7 +147,7 @@ static long memory_kib(pid_t pid)
 
 static void bench_memory(void)
 {
-	start_ours("sleep", "\"60\"", "1000");
+	start_ours("sleep", "\"60\"", "1000", NULL);
 	send_turns(&ours, IN_FLIGHT);
 	await_events(&ours, "\"event\":\"start\"", IN_FLIGHT);
 	bench_print_most("bridge/in-flight", "memory", (double)memory_kib(ours.pid) / 1024,
@@ -184,7 +190,7 @@ static void bench_locked(void)
 								 "{\"id\":\"2\",\"message\":\"hi\",\"session_name\":\"0\"}\n"
 								 "{\"cancel\":\"2\"}\n";
 	char byte;
-	start_ours(peer, "stream", "4");
+	start_ours(peer, "stream", "4", NULL);
 	send_turns(&ours, 1);
 	await_events(&ours, "\"event\":\"partial\"", 100);
 	double free_ns = longest_gap_ns(&ours, UINT64_C(1000000000));

@@ -257,13 +257,23 @@ static double load_floor_ns(void)
 	return run_floor("bench-load", answer).printed;
 }
 
+static double load_nothing_floor_ns(void)
+{
+	static const char answer[] = "{\"type\":\"response\",\"id\":\"1\",\"value\":null}\n";
+	return run_floor("bench-load", answer).printed;
+}
+
+/* Then without anything stored. A directory that has just changed is looked at each time. */
 static void bench_load(void)
 {
 	setenv("PEER_COUNT", "20000", 1);
 	bench_pin(true);
 	struct bench_pairs pairs = bench_compare(load_ours_ns, load_floor_ns, 2 * ROUNDS);
-	bench_pin(false);
 	bench_print_pairs("fledge/load", &pairs, "us", 1e3, 1.3);
+	shell("rm %s/fledge/plugins/bench/state.json && sleep 4", place_home());
+	pairs = bench_compare(load_ours_ns, load_nothing_floor_ns, 2 * ROUNDS);
+	bench_print_pairs("fledge/load-nothing", &pairs, "us", 1e3, 1.3);
+	bench_pin(false);
 }
 
 static struct ran run_confined(const char *command)

@@ -50,7 +50,7 @@ struct shown {
 	struct str text;
 	struct str key;
 	struct str level;
-	struct str plugin; /* the name in its manifest; empty where there is none */
+	struct str plugin; /* the name in its manifest, with a NUL; empty where there is none */
 	bool has_amount;
 	double current;
 	double total;

@@ -25,7 +25,7 @@ validate.c
 agent tool fledge
 plugins replay
 service
-queue
+queue stdio
 mcp
 acp serve page worker
 conformance
@@ -39,7 +39,7 @@ sdk='base data'
 # Those who offer what perch hosts to others translate, and host nothing: they see the service by its
 # public headers.
 frontends='mcp acp serve page queue worker'
-frontends_see='base data wire queue mcp'
+frontends_see='base data wire queue stdio mcp'
 
 # Commands that start what perch hosts: they do it by the public headers, as every other program
 # would. Of the folders that host they see what is plain data.

@@ -14,8 +14,8 @@ def literal(line):
 
 
 with open(output, "w", encoding="ascii") as out:
-    out.write('/* Made by tools/embed.py. */\n#include "plugins/templates.h"\n\n')
-    out.write("extern const struct template %s[];\nconst struct template %s[] = {\n" % (table, table))
+    out.write('/* Made by tools/embed.py. */\n#include "base/embedded.h"\n\n')
+    out.write("extern const struct embedded %s[];\nconst struct embedded %s[] = {\n" % (table, table))
     for path in files:
         with open(path, encoding="utf-8") as file:
             lines = file.read().splitlines(keepends=True)

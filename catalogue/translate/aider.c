@@ -53,7 +53,9 @@ static void aider_line(struct translation *translation, struct str line)
 	if (!translation->is_in_reply && aider_is_preamble(line))
 		return;
 	translation->is_in_reply = true;
-	if (!str_has_prefix(line, STR("Tokens: ")))
+	if (str_has_prefix(line, STR("Tokens: ")))
+		translate_use_words(translation, line, "sent", "received");
+	else
 		translate_say_line(translation, line);
 }
 

@@ -28,6 +28,11 @@ static void copilot_line(struct translation *translation, struct str line)
 		translate_say(translation, translate_text(data, "deltaContent"));
 	else if (perch_json_is(type, "assistant.message"))
 		copilot_take_message(translation, translate_text(data, "content"));
+	else if (perch_json_is(type, "assistant.reasoning_delta"))
+		translate_think(translation, translate_text(data, "deltaContent"));
+	else if (perch_json_is(type, "assistant.usage"))
+		translate_use(translation, translate_number(data, "inputTokens"),
+			translate_number(data, "outputTokens"));
 	else if (perch_json_is(type, "session.error"))
 		translate_fail(translation, translate_text(data, "message"));
 	else if (perch_json_is(type, "result"))

@@ -39,8 +39,20 @@ static void llm_find_conversation(struct translation *translation)
 	}
 }
 
+/* With --usage it says that on stderr, as "Token usage: 1,010 input, 20 output". */
+static void llm_count(struct translation *translation)
+{
+	struct str rest = { translation->gossip.data, translation->gossip.len };
+	while (rest.len) {
+		struct str line = str_cut(&rest, '\n');
+		if (str_has_prefix(line, STR("Token usage: ")))
+			translate_use_words(translation, line, "input", "output");
+	}
+}
+
 static void llm_end(struct translation *translation, int status)
 {
+	llm_count(translation);
 	if (status != 0 || translation->session[0])
 		return;
 	translation->argc = 1; /* the program stays */

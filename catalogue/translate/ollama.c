@@ -120,7 +120,10 @@ static void ollama_line(struct translation *translation, struct str line)
 	struct str error = translate_text(event, "error");
 	if (error.len)
 		translate_fail(translation, error);
+	translate_think(translation, translate_text(perch_json_get(event, "message"), "thinking"));
 	translate_say(translation, translate_text(perch_json_get(event, "message"), "content"));
+	translate_use(translation, translate_number(event, "prompt_eval_count"),
+		translate_number(event, "eval_count"));
 }
 
 static void ollama_end(struct translation *translation, int status)

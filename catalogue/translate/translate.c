@@ -1,25 +1,19 @@
-/* perch-translate: finds the format, and what all formats share. */
+/* perch-translate: what all formats share, and the turn. */
 #include "translate.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "base/macros.h"
 #include "data/json.h"
 
-enum { ARGUMENTS_MORE = 16, GOSSIP_SHOWN = 1000, UUID_BYTES = 16, UUID_TEXT = 37 };
+enum { GOSSIP_SHOWN = 1000, UUID_BYTES = 16, UUID_TEXT = 37, USAGE_TEXT = 128 };
 
-static const struct format *const formats[] = {
-	&format_aider,
-	&format_copilot,
-	&format_cursor,
-	&format_llm,
-	&format_ollama,
-};
+#define NO_MEMORY "out of memory"
 
 /* ---- for the formats -------------------------------------------------------------- */
 
@@ -32,17 +26,20 @@ void translate_add(struct translation *translation, const char *argument)
 void translate_add_joined(struct translation *translation, const char *option, const char *value)
 {
 	const char *joined = arena_join(&translation->arena, option, value, NULL);
+	if (!joined)
+		translate_fail(translation, STR(NO_MEMORY));
 	translate_add(translation, joined ? joined : "");
 }
 
 void translate_say(struct translation *translation, struct str text)
 {
-	const char *whole = arena_dup(&translation->arena, text);
-	if (!text.len || !whole)
+	if (!text.len)
 		return;
+	const char *whole = arena_dup(&translation->arena, text);
 	translation->is_told = true;
-	buf_append(&translation->said, text.data, text.len);
-	perch_agentkit_partial(translation->agent, whole);
+	if (!whole || buf_append(&translation->said, text.data, text.len) < 0 ||
+		!perch_agentkit_partial(translation->agent, whole))
+		translate_fail(translation, STR(NO_MEMORY));
 }
 
 void translate_say_line(struct translation *translation, struct str line)
@@ -51,7 +48,10 @@ void translate_say_line(struct translation *translation, struct str line)
 	if (translation->is_told)
 		buf_append_char(&text, '\n');
 	buf_append(&text, line.data, line.len);
-	translate_say(translation, (struct str){ text.data, text.len });
+	if (text.failed)
+		translate_fail(translation, STR(NO_MEMORY));
+	else
+		translate_say(translation, (struct str){ text.data, text.len });
 	buf_free(&text);
 }
 
@@ -65,11 +65,13 @@ void translate_fail(struct translation *translation, struct str why)
 
 void translate_session(struct translation *translation, struct str id)
 {
-	const char *kept = arena_dup(&translation->arena, id);
-	if (!kept || !id.len || str_is(id, translation->session))
+	if (!id.len || str_is(id, translation->session))
 		return;
-	translation->session = kept;
-	perch_agentkit_session(translation->agent, kept);
+	const char *kept = arena_dup(&translation->arena, id);
+	if (!kept || !perch_agentkit_session(translation->agent, kept))
+		translate_fail(translation, STR(NO_MEMORY));
+	else
+		translation->session = kept;
 }
 
 void translate_new_session(struct translation *translation)
@@ -89,8 +91,10 @@ void translate_new_session(struct translation *translation)
 const perch_json_value *translate_parse(struct translation *translation, struct str line)
 {
 	const perch_json_value *value = NULL;
-	return perch_json_parse(translation->json, line.data, line.len, &value, NULL) == 0 ? value
-																					   : NULL;
+	int r = perch_json_parse(translation->json, line.data, line.len, &value, NULL);
+	if (r == -ENOMEM)
+		translate_fail(translation, STR(NO_MEMORY));
+	return r == 0 ? value : NULL;
 }
 
 struct str translate_text(const perch_json_value *object, const char *name)
@@ -99,6 +103,66 @@ struct str translate_text(const perch_json_value *object, const char *name)
 	if (perch_json_type_of(value) != PERCH_JSON_STRING)
 		return (struct str){ 0 };
 	return json_str(value);
+}
+
+void translate_think(struct translation *translation, struct str text)
+{
+	if (!text.len)
+		return;
+	const char *whole = arena_dup(&translation->arena, text);
+	if (!whole || !perch_agentkit_partial_as(translation->agent, "thinking", whole))
+		translate_fail(translation, STR(NO_MEMORY));
+}
+
+void translate_use(struct translation *translation, uint64_t input, uint64_t output)
+{
+	translation->input_tokens += input < TOKENS_MAX ? input : TOKENS_MAX;
+	translation->output_tokens += output < TOKENS_MAX ? output : TOKENS_MAX;
+}
+
+uint64_t translate_number(const perch_json_value *object, const char *name)
+{
+	int64_t number = 0;
+	int r = perch_json_whole_int64(perch_json_get(object, name), &number);
+	return r == 0 && number > 0 ? (uint64_t)number : 0;
+}
+
+/* "1,010", "2.5k"; 0 when it is no number. */
+static uint64_t translate_count(struct str word)
+{
+	double number = 0;
+	double place = 0; /* behind the point */
+	for (size_t i = 0; i < word.len; i++) {
+		char c = word.data[i];
+		bool is_last = i + 1 == word.len;
+		if (c >= '0' && c <= '9' && place > 0)
+			number += (c - '0') * place, place /= 10;
+		else if (c >= '0' && c <= '9')
+			number = number * 10 + (c - '0');
+		else if (c == '.' && place == 0 && i)
+			place = 0.1;
+		else if (is_last && i && (c == 'k' || c == 'M'))
+			number *= c == 'k' ? 1e3 : 1e6;
+		else if (c != ',' || !i)
+			return 0;
+	}
+	return number < (double)TOKENS_MAX ? (uint64_t)(number + 0.5) : TOKENS_MAX;
+}
+
+void translate_use_words(
+	struct translation *translation, struct str line, const char *input, const char *output)
+{
+	uint64_t count = 0;
+	while (line.len) {
+		struct str word = str_cut(&line, ' ');
+		while (word.len && strchr(".,", word.data[word.len - 1]))
+			word.len--;
+		if (str_is(word, input))
+			translate_use(translation, count, 0);
+		else if (str_is(word, output))
+			translate_use(translation, 0, count);
+		count = translate_count(word);
+	}
 }
 
 /* ---- the turn ---------------------------------------------------------------------- */
@@ -132,7 +196,18 @@ static void translate_blame(struct translation *translation, int status)
 	translate_fail(translation, str_from(why));
 }
 
-static int translate_turn(perch_agentkit *agent, void *data)
+void translate_tell_usage(struct translation *translation)
+{
+	char usage[USAGE_TEXT];
+	if (!translation->input_tokens && !translation->output_tokens)
+		return;
+	snprintf(usage, sizeof(usage), "{\"input_tokens\":%" PRIu64 ",\"output_tokens\":%" PRIu64 "}",
+		translation->input_tokens, translation->output_tokens);
+	if (!perch_agentkit_usage(translation->agent, usage))
+		translate_fail(translation, STR(NO_MEMORY));
+}
+
+int translate_turn(perch_agentkit *agent, void *data)
 {
 	struct translation *translation = data;
 	translation->agent = agent;
@@ -144,38 +219,6 @@ static int translate_turn(perch_agentkit *agent, void *data)
 		translation->format->end(translation, status);
 	if (status > 0)
 		translate_blame(translation, status);
+	translate_tell_usage(translation);
 	return translation->has_failed || status < 0 ? 1 : 0;
-}
-
-static const struct format *translate_find(const char *name)
-{
-	for (size_t i = 0; i < COUNT(formats); i++) {
-		if (strcmp(formats[i]->name, name) == 0)
-			return formats[i];
-	}
-	return NULL;
-}
-
-int main(int argc, char **argv)
-{
-	struct translation translation = { .format = argc > 2 ? translate_find(argv[1]) : NULL };
-	if (!translation.format) {
-		fputs("usage: perch-translate FORMAT PROGRAM [OPTION…], as the profiles of perch agent add "
-			  "have it\n",
-			stderr);
-		return 64;
-	}
-	translation.argv = calloc((size_t)argc + ARGUMENTS_MORE, sizeof(*translation.argv));
-	if (!translation.argv || perch_json_new(NULL, &translation.json) < 0)
-		return 1;
-	for (int i = 2; i < argc; i++)
-		translate_add(&translation, argv[i]);
-	int status = perch_agentkit_serve(translate_turn, &translation);
-	perch_json_free(translation.json);
-	buf_free(&translation.input);
-	buf_free(&translation.said);
-	buf_free(&translation.gossip);
-	arena_free(&translation.arena);
-	free(translation.argv);
-	return status;
 }

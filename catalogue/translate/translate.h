@@ -9,6 +9,7 @@
 
 #include <perch/agentkit.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -24,12 +25,14 @@ struct translation {
 	perch_json *json;
 	const char **argv; /* ends with NULL */
 	size_t argc;
-	struct buf input;  /* for its stdin; empty = it has none */
-	struct buf said;   /* what it has said so far */
-	bool is_told;      /* something was passed on */
-	bool has_failed;   /* an error was told */
-	bool is_in_reply;  /* behind what is printed before a reply */
-	struct buf gossip; /* the last of its stderr */
+	struct buf input;      /* for its stdin; empty = it has none */
+	struct buf said;       /* what it has said so far */
+	bool is_told;          /* something was passed on */
+	bool has_failed;       /* an error was told */
+	bool is_in_reply;      /* behind what is printed before a reply */
+	struct buf gossip;     /* the last of its stderr */
+	uint64_t input_tokens; /* that it said to have used */
+	uint64_t output_tokens;
 };
 
 struct format {
@@ -62,6 +65,17 @@ void translate_say(struct translation *translation, struct str text);
 /* The same for a text that programs print line by line: with the end of the line before. */
 void translate_say_line(struct translation *translation, struct str line);
 
+/* What it thinks, which is no part of the reply. */
+void translate_think(struct translation *translation, struct str text);
+
+/* What it has used further: told with the reply. */
+enum { TOKENS_MAX = 1000 * 1000 * 1000 }; /* more at once is no number of tokens */
+void translate_use(struct translation *translation, uint64_t input, uint64_t output);
+
+/* The same from a line like "2.5k sent, 100 received": these are the two words. */
+void translate_use_words(
+	struct translation *translation, struct str line, const char *input, const char *output);
+
 /* The turn has failed. */
 void translate_fail(struct translation *translation, struct str why);
 
@@ -76,6 +90,15 @@ const perch_json_value *translate_parse(struct translation *translation, struct 
 
 /* A member that is a string; empty when it is none. */
 struct str translate_text(const perch_json_value *object, const char *name);
+
+/* A member that is a whole number above 0; else 0. */
+uint64_t translate_number(const perch_json_value *object, const char *name);
+
+/* Tells what was used, with the reply. */
+void translate_tell_usage(struct translation *translation);
+
+/* A whole turn: the handler of the agent kit, `data` is the translation. */
+int translate_turn(perch_agentkit *agent, void *data);
 
 /* ---- translate_run.c ------------------------------------------------------------ */
 

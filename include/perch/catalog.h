@@ -42,6 +42,7 @@ typedef struct perch_entry {
 	bool has_network;      /* what its sandbox lets it do; both true where nothing confines it. */
 	bool can_write;        /* Beyond a directory of its own, that is */
 	const char *problem;   /* why it cannot be used as it is */
+	const char *protocol;  /* an agent: "0.1", "0.4" */
 	unsigned retries;      /* an agent: a turn that was interrupted may be begun again so often */
 } perch_entry;
 

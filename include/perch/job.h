@@ -120,7 +120,7 @@ typedef struct perch_job_request {
 	const perch_attachment *attachments;
 	size_t attachment_count;
 	const char *const *env; /* NAME=VALUE over the profile's */
-	const char *cwd;
+	const char *cwd;        /* of a command, too: its project */
 	bool no_stream;
 	bool allow_shell_message; /* see perch_agent_turn_options */
 	/* Its session_id instead of the stored one, its clock instead of the profile's, its limits;
@@ -135,6 +135,11 @@ typedef struct perch_job_request {
 	/* For a service without frontend alone. */
 	perch_sandbox_choice sandbox; /* of an agent or a command */
 	const char *binding;          /* of a tool: a file; `name` is the tool then */
+
+	/* An agent, further: JSON, an object with what is known of the place of the turn
+	 * (`additional_directories`, `mcp_servers`). An agent of 0.4 gets it in its turn line, of
+	 * another one a warning tells that it does not. NULL = none. */
+	const char *context;
 } perch_job_request;
 
 #ifdef __cplusplus

@@ -50,6 +50,7 @@ struct agent_turn_options {
 	const perch_attachment *attachments;
 	size_t attachment_count;
 	const char *cwd;            /* NULL = the profile's */
+	const char *context;        /* JSON, for agents of 0.4; NULL = none */
 	const char *const *env;     /* NAME=VALUE over the profile's; NULL = none */
 	const char *const *own_env; /* the bridge's; NULL = environ */
 	bool has_timeout;

@@ -1,5 +1,6 @@
 /* What an agent of 0.4 reads on stdin, and attachments as JSON in both versions. */
 #include <errno.h>
+#include <string.h>
 
 #include "agent/agent_launch.h"
 #include "base/macros.h"
@@ -50,6 +51,10 @@ int turn_line_write(struct buf *out, const struct agent_turn_options *options)
 		json_write_text(&writer, "from_user", str_from(options->from));
 	perch_json_write_name(&writer, "attachments");
 	attachments_write(&writer, "kind", options->attachments, options->attachment_count);
+	if (options->context) {
+		perch_json_write_name(&writer, "context");
+		perch_json_write_raw(&writer, options->context, strlen(options->context));
+	}
 	if (options->profile->permission)
 		json_write_flag(&writer, "permission", true);
 	json_write_text(&writer, "protocol_version", str_from(dialect_0_4.version));

@@ -24,6 +24,18 @@ static inline void list_append(struct list *list, void *item)
 	list->count++;
 }
 
+/* Behind this one; NULL = as the first. */
+static inline void list_insert(struct list *list, void *item, void *behind_what)
+{
+	struct link *link = item;
+	struct link *before = behind_what;
+	struct link *behind = before ? before->behind : list->first;
+	*link = (struct link){ .before = before, .behind = behind };
+	*(before ? &before->behind : &list->first) = link;
+	*(behind ? &behind->before : &list->last) = link;
+	list->count++;
+}
+
 static inline void list_remove(struct list *list, void *item)
 {
 	const struct link *link = item;

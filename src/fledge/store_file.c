@@ -44,11 +44,20 @@ int store_files_read(const struct store_files *files, struct buf *out)
 	return regular_read(files->directory, STATE_NAME, O_NOFOLLOW, STORE_FILE_MAX, out);
 }
 
+/* The directory is looked at first: a file that is made behind that changes its times. */
 void store_files_remember(struct store_files *files)
 {
-	files->known = fd_close(files->known);
+	struct stat directory;
+	store_files_forget(files);
+	bool is_seen = fstat(files->directory, &directory) == 0;
 	int fd = openat(files->directory, STATE_NAME, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	files->known = fd < 0 ? -1 : fd_above_stdio(fd);
+	if (fd < 0 && errno == ENOENT && is_seen) {
+		files->stamp = directory;
+		files->is_missing = stamp_is_settled(&directory);
+	}
+	if (fd < 0)
+		return;
+	files->known = fd_above_stdio(fd);
 	if (files->known >= 0 &&
 		(fstat(files->known, &files->stamp) < 0 || !stamp_is_settled(&files->stamp)))
 		files->known = fd_close(files->known);
@@ -57,6 +66,7 @@ void store_files_remember(struct store_files *files)
 void store_files_forget(struct store_files *files)
 {
 	files->known = fd_close(files->known);
+	files->is_missing = false;
 }
 
 /* By descriptor, which is quicker than by name: a process that replaces, moves or writes the file
@@ -65,7 +75,8 @@ bool store_files_is_known(const struct store_files *files)
 {
 	struct stat now;
 	const struct stat *then = &files->stamp;
-	if (files->known < 0 || fstat(files->known, &now) < 0)
+	int fd = files->is_missing ? files->directory : files->known;
+	if (fd < 0 || fstat(fd, &now) < 0)
 		return false;
 	return now.st_nlink > 0 && now.st_size == then->st_size && stamp_is_same(&now, then);
 }

@@ -57,7 +57,8 @@ struct store_files {
 	bool is_swept;     /* leftovers of killed processes were looked for */
 	int known;         /* the state.json that was remembered: held, so that its inode
 						  cannot become another file's; -1 = none */
-	struct stat stamp; /* of it */
+	bool is_missing;   /* that there is none was remembered, by its directory */
+	struct stat stamp; /* of it, or of the directory */
 };
 
 /* Opens the directory unless it is open. Returns 0 or a negative errno. */
@@ -71,9 +72,9 @@ int store_files_lock(const struct store_files *files, enum lock_kind kind);
 /* Appends the content of state.json. -ENOENT, -ENOTSUP (no regular file), -EFBIG. */
 int store_files_read(const struct store_files *files, struct buf *out);
 
-/* Remembers which state.json is there now; before it is read. One that was
- * changed a moment ago is not remembered: the clock of the file system could
- * hide the next change. */
+/* Remembers which state.json is there now, or that there is none; before it is read. One that was
+ * changed a moment ago, and none in a directory that was, is not remembered: the clock of the file
+ * system could hide the next change. */
 void store_files_remember(struct store_files *files);
 
 void store_files_forget(struct store_files *files);

@@ -4,15 +4,33 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/fd.h"
 #include "base/macros.h"
-#include "mcp/stdio_parts.h"
+#include "mcp/front.h"
+#include "perch/loop.h"
+#include "stdio/client.h"
+
+enum { MCP_END_MS = 1400 }; /* clients kill after 2 s */
+
+struct mcp_stdio {
+	struct mcp_stdio_options options;
+	perch_host *host;
+	perch_service *service;
+	struct mcp_front *front;
+	struct mcp_caller caller;
+	struct mcp_connection *connection; /* NULL: the client is gone */
+	struct stdio_input input;
+	struct stdio_output output;
+	perch_timer *ladder; /* when the end must have come */
+	struct stdio_parent parent;
+	bool is_held; /* the client does not read: no job is read either */
+	bool is_ending;
+	bool is_late;
+	bool has_no_memory;
+};
 
 DEFINE_POINTER_CLEANUP(mcp_cleanup_stdio, struct mcp_stdio, mcp_stdio_free)
 
@@ -29,7 +47,7 @@ static void mcp_stdio_send(struct mcp_caller *caller, const struct mcp_outgoing 
 {
 	struct mcp_stdio *stdio = container_of(caller, struct mcp_stdio, caller);
 	bool is_response = outgoing->kind == JSONRPC_RESULT || outgoing->kind == JSONRPC_ERROR;
-	mcp_output_take(&stdio->output, outgoing->line, is_response);
+	stdio_output_take(&stdio->output, outgoing->line, is_response);
 }
 
 static bool mcp_stdio_line(void *data, struct str text, bool is_too_long)
@@ -37,7 +55,7 @@ static bool mcp_stdio_line(void *data, struct str text, bool is_too_long)
 	struct mcp_stdio *stdio = data;
 	const struct mcp_line line = { .text = text, .is_too_long = is_too_long };
 	mcp_front_line(stdio->front, stdio->connection, &line);
-	return mcp_output_waiting(&stdio->output) < MCP_OUTPUT_FULL &&
+	return stdio_output_waiting(&stdio->output) < STDIO_OUTPUT_FULL &&
 		!mcp_connection_is_broken(stdio->connection);
 }
 
@@ -63,7 +81,7 @@ void mcp_stdio_stop(struct mcp_stdio *stdio)
 	if (stdio->is_ending)
 		return;
 	stdio->is_ending = true;
-	mcp_input_stop(&stdio->input);
+	stdio_input_stop(&stdio->input);
 	perch_timer_set(stdio->ladder, MCP_END_MS * NSEC_PER_MSEC);
 	mcp_front_disconnect(stdio->front, steal(&stdio->connection));
 	mcp_front_leave(stdio->front);
@@ -71,7 +89,7 @@ void mcp_stdio_stop(struct mcp_stdio *stdio)
 	perch_service_cancel(stdio->service, SIGTERM);
 }
 
-static void mcp_stdio_input_ended(void *data)
+static void mcp_stdio_client_left(void *data)
 {
 	mcp_stdio_stop(data);
 }
@@ -83,29 +101,6 @@ static void mcp_stdio_late(perch_timer *timer, void *data)
 	stdio->is_late = true;
 }
 
-static void mcp_stdio_parent_left(perch_source *source, void *data, unsigned events)
-{
-	(void)events;
-	perch_source_watch(source, 0);
-	mcp_stdio_stop(data);
-}
-
-/* Another process may hold our stdin open when the client dies. A parent that cannot be watched is
- * no reason not to serve. */
-static void mcp_stdio_watch_parent(struct mcp_stdio *stdio)
-{
-	pid_t parent = getppid();
-	int fd = parent > 1 ? (int)syscall(SYS_pidfd_open, parent, 0) : -1;
-	if (fd < 0)
-		return;
-	stdio->parent_fd = fd_above_stdio(fd);
-	if (getppid() != parent) /* it has gone before we could see it */
-		mcp_stdio_stop(stdio);
-	else if (stdio->parent_fd >= 0)
-		perch_source_new(stdio->host, stdio->parent_fd, PERCH_READABLE, mcp_stdio_parent_left,
-			stdio, &stdio->parent, NULL);
-}
-
 /* ---- the loop -------------------------------------------------------------- */
 
 static void mcp_stdio_hold(struct mcp_stdio *stdio, bool is_held)
@@ -113,25 +108,25 @@ static void mcp_stdio_hold(struct mcp_stdio *stdio, bool is_held)
 	stdio->is_held = is_held;
 	mcp_front_hold(stdio->front, NULL, is_held);
 	if (!is_held)
-		mcp_input_resume(&stdio->input);
+		stdio_input_resume(&stdio->input);
 }
 
 /* What cannot be done in the middle of something else. */
 static void mcp_stdio_settle(struct mcp_stdio *stdio)
 {
-	size_t waiting = mcp_output_waiting(&stdio->output);
+	size_t waiting = stdio_output_waiting(&stdio->output);
 	bool is_broken = stdio->connection && mcp_connection_is_broken(stdio->connection);
 	stdio->has_no_memory = stdio->has_no_memory || is_broken || stdio->output.error == -ENOMEM;
 	if (stdio->output.error || is_broken)
 		mcp_stdio_stop(stdio);
 	if (stdio->is_ending)
 		return;
-	if (!stdio->is_held && waiting >= MCP_OUTPUT_FULL)
+	if (!stdio->is_held && waiting >= STDIO_OUTPUT_FULL)
 		mcp_stdio_hold(stdio, true);
-	else if (stdio->is_held && waiting < MCP_OUTPUT_FULL / 2)
+	else if (stdio->is_held && waiting < STDIO_OUTPUT_FULL / 2)
 		mcp_stdio_hold(stdio, false);
-	else if (waiting < MCP_OUTPUT_FULL / 2)
-		mcp_input_resume(&stdio->input);
+	else if (waiting < STDIO_OUTPUT_FULL / 2)
+		stdio_input_resume(&stdio->input);
 	mcp_front_settle(stdio->front);
 }
 
@@ -140,7 +135,7 @@ static bool mcp_stdio_is_over(const struct mcp_stdio *stdio)
 	if (!stdio->is_ending || stdio->is_late)
 		return stdio->is_late;
 	return !perch_service_jobs(stdio->service) && !perch_service_servers(stdio->service) &&
-		!mcp_output_waiting(&stdio->output);
+		!stdio_output_waiting(&stdio->output);
 }
 
 int mcp_stdio_run(struct mcp_stdio *stdio)
@@ -195,12 +190,15 @@ static int mcp_stdio_open_loop(struct mcp_stdio *stdio, perch_err *err)
 	perch_host *host = stdio->host;
 	int r = perch_timer_new(host, mcp_stdio_late, stdio, &stdio->ladder, err);
 	if (r == 0)
-		r = mcp_output_open(&stdio->output, host, stdio->options.output, err);
+		r = stdio_output_open(&stdio->output, host, stdio->options.output, err);
 	stdio->input.take = mcp_stdio_line;
-	stdio->input.ended = mcp_stdio_input_ended;
+	stdio->input.ended = mcp_stdio_client_left;
 	stdio->input.data = stdio;
+	stdio->input.line_max = MCP_LINE_MAX;
+	stdio->parent.left = mcp_stdio_client_left;
+	stdio->parent.data = stdio;
 	if (r == 0)
-		r = mcp_input_open(&stdio->input, host, stdio->options.input, err);
+		r = stdio_input_open(&stdio->input, host, stdio->options.input, err);
 	return r;
 }
 
@@ -212,7 +210,7 @@ int mcp_stdio_new(perch_host *host, const struct mcp_stdio_options *options,
 		return err_no_memory(err);
 	stdio->host = host;
 	stdio->options = *options;
-	stdio->parent_fd = -1;
+	stdio->parent.fd = -1;
 	int r = mcp_stdio_open_loop(stdio, err);
 	if (r == 0)
 		r = mcp_stdio_open_service(stdio, err);
@@ -220,7 +218,7 @@ int mcp_stdio_new(perch_host *host, const struct mcp_stdio_options *options,
 		r = mcp_stdio_open_front(stdio, err);
 	if (r < 0)
 		return r;
-	mcp_stdio_watch_parent(stdio);
+	stdio_parent_watch(&stdio->parent, host);
 	*ret_stdio = steal(&stdio);
 	return 0;
 }
@@ -232,10 +230,9 @@ void mcp_stdio_free(struct mcp_stdio *stdio)
 	mcp_front_disconnect(stdio->front, stdio->connection);
 	perch_service_free(stdio->service);
 	mcp_front_free(stdio->front);
-	perch_source_free(stdio->parent);
-	fd_close(stdio->parent_fd);
+	stdio_parent_close(&stdio->parent);
 	perch_timer_free(stdio->ladder);
-	mcp_input_close(&stdio->input);
-	mcp_output_close(&stdio->output);
+	stdio_input_close(&stdio->input);
+	stdio_output_close(&stdio->output);
 	free(stdio);
 }

@@ -24,7 +24,13 @@ static perch_text fledge_api_terminated(struct buf *buf, struct str text)
 		return (perch_text){ "", 0 };
 	buf_clear(buf);
 	buf_append(buf, text.data, text.len);
-	return buf_terminate(buf) < 0 ? (perch_text){ "", 0 } : (perch_text){ buf->data, buf->len };
+	buf_append_char(buf, '\0');
+	return buf->failed ? (perch_text){ "", 0 } : (perch_text){ buf->data, text.len };
+}
+
+static perch_text fledge_api_name(struct str name)
+{
+	return name.len ? (perch_text){ name.data, name.len } : (perch_text){ "", 0 };
 }
 
 static void fledge_api_show(struct frontend *frontend, const struct shown *shown)
@@ -40,7 +46,7 @@ static void fledge_api_show(struct frontend *frontend, const struct shown *shown
 		.has_amount = shown->has_amount,
 		.current = shown->current,
 		.total = shown->total,
-		.plugin = fledge_api_terminated(&run->texts[3], shown->plugin),
+		.plugin = fledge_api_name(shown->plugin),
 	};
 	run->events.show(run, run->data, &told);
 }

@@ -62,7 +62,7 @@ struct perch_fledge_run {
 	struct legacy *legacy; /* instead, where it speaks no protocol */
 	struct asked asked;
 	struct later later;
-	struct buf texts[4]; /* with a NUL: for one call */
+	struct buf texts[3]; /* with a NUL: for one call */
 };
 
 /* perch_fledge_run_start; what is said is recorded in `trace`, too, which is somebody else's (NULL

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/embedded.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/macros.h"
@@ -17,8 +18,9 @@
 #include "data/toml.h"
 #include "data/toml_edit.h"
 #include "plugins/new_file.h"
-#include "plugins/templates.h"
 #include "registry/names.h"
+
+extern const struct embedded templates[]; /* made by tools/embed.py */
 
 static const char *const scaffold_languages[] = { "bash", "python", "node", "c", NULL };
 
@@ -105,7 +107,7 @@ _Static_assert(COUNT(files) <= SCAFFOLD_FILES_MAX, "every file has its place");
 
 static const char *scaffold_find_template(const char *folder, const char *name)
 {
-	for (const struct template *template = templates; template->path; template ++) {
+	for (const struct embedded *template = templates; template->path; template ++) {
 		struct str rest = str_from(template->path);
 		if (str_is(str_cut(&rest, '/'), folder) && str_is(rest, name))
 			return template->text;

@@ -44,6 +44,12 @@ struct queue_job {
 	int64_t started_ms; /* 0 = not yet */
 	int64_t ended_ms;
 	int64_t tries;
+	/* Where workers run it: */
+	struct str need;   /* what a worker must offer (need.h) */
+	struct str mac;    /* hex digits, by which a worker knows who has asked (mac.h) */
+	struct str client; /* the program that has asked */
+	int64_t retries;   /* how often it may be begun again after the death of a worker */
+	uint64_t revision; /* grows with every change of its state */
 };
 
 /* Numbers grow over all jobs, and are never given twice. */
@@ -67,8 +73,43 @@ enum { QUEUE_UNWRITTEN_MAX = 1 << 20 };
 
 typedef void queue_done_fn(void *data, int error);
 
+/* ---- workers ----------------------------------------------------------------------- */
+
+/* A job as a worker has it: who was away for too long has another fence than the queue, and is
+ * refused. */
+struct queue_lease {
+	struct str job;
+	uint64_t fence;
+};
+
+enum queue_answer { QUEUE_OK, QUEUE_CANCEL, QUEUE_FENCED, QUEUE_FULL };
+typedef void queue_answer_fn(void *data, enum queue_answer answer);
+
+struct queue_claim {
+	struct queue_job job;
+	uint64_t fence;
+	struct str agent; /* the agent's own id of the session; empty = none yet */
+};
+/* NULL = there is nothing that this worker can run: it will be rung for. */
+typedef void queue_claim_fn(void *data, const struct queue_claim *claim);
+
+struct queue_end {
+	struct queue_lease lease;
+	enum queue_state state;
+	struct str result; /* JSON */
+	struct str text;   /* the last event */
+	struct str agent;  /* empty = as it was */
+};
+
+/* One answer for each lease, in their order. */
+typedef void queue_renew_fn(void *data, const enum queue_answer *answers, size_t count);
+
+/* What became of a job whose worker has died. */
+typedef void queue_reap_fn(void *data, struct str job, struct str outcome, struct str worker);
+
 struct queue;
 
+/* Where a row is NULL, the queue is its own process's alone. */
 struct queue_table {
 	/* Writes a job, new or changed. `done` may be NULL. Fails at once with -ENOMEM alone. */
 	int (*put)(struct queue *queue, const struct queue_job *job, queue_done_fn *done, void *data);
@@ -77,6 +118,25 @@ struct queue_table {
 	int (*drop)(struct queue *queue, struct str id, bool only_events);
 	/* How many orders are not written yet. */
 	size_t (*unwritten)(const struct queue *queue);
+	/* Has a job end that other processes may run. */
+	int (*cancel)(struct queue *queue, struct str id);
+
+	/* For workers. Texts are copied; -ENOMEM: nothing will be told. */
+	int (*claim)(struct queue *queue, queue_claim_fn *done, void *data);
+	/* From its answer on the job may have had effects. */
+	int (*begin)(
+		struct queue *queue, const struct queue_lease *lease, queue_answer_fn *done, void *data);
+	/* `first` counts the events of the lease, from 1: what is told twice is written once. */
+	int (*publish)(struct queue *queue, const struct queue_lease *lease, uint64_t first,
+		const struct str *texts, size_t count, queue_answer_fn *done, void *data);
+	int (*finish)(
+		struct queue *queue, const struct queue_end *end, queue_answer_fn *done, void *data);
+	/* Gives back a job that has not begun. */
+	int (*release)(struct queue *queue, const struct queue_lease *lease);
+	int (*renew)(struct queue *queue, const struct queue_lease *leases, size_t count,
+		bool is_draining, queue_renew_fn *done, void *data);
+	int (*reap)(struct queue *queue, queue_reap_fn *told, void *data);
+
 	/* Writes everything that is left first. */
 	void (*free)(struct queue *queue);
 };

@@ -7,23 +7,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/macros.h"
-#include "data/json.h"
-#include "queue/desk.h"
-#include "queue/sql.h"
-
-enum transcripts_statement {
-	TRANSCRIPTS_SQL_OPEN,
-	TRANSCRIPTS_SQL_ADD,
-	TRANSCRIPTS_SQL_LIST,
-	TRANSCRIPTS_SQL_GET,
-	TRANSCRIPTS_SQL_MESSAGES,
-	TRANSCRIPTS_SQL_RENAME,
-	TRANSCRIPTS_SQL_REMOVE,
-	TRANSCRIPTS_SQL_REMOVE_MESSAGES,
-	TRANSCRIPTS_SQL_TRIM_MESSAGES,
-	TRANSCRIPTS_SQL_TRIM,
-	TRANSCRIPTS_SQL_COUNT,
-};
+#include "queue/transcripts_parts.h"
 
 static const char *const transcripts_steps[] = {
 	"CREATE TABLE sessions (id INTEGER PRIMARY KEY AUTOINCREMENT, agent TEXT NOT NULL,"
@@ -33,17 +17,29 @@ static const char *const transcripts_steps[] = {
 	"CREATE TABLE messages (id INTEGER PRIMARY KEY AUTOINCREMENT, session INTEGER NOT NULL,"
 	" role TEXT NOT NULL, text TEXT NOT NULL, job TEXT NOT NULL, time INTEGER NOT NULL);"
 	"CREATE INDEX messages_of_sessions ON messages (session, id);",
+	"ALTER TABLE sessions ADD COLUMN cwd TEXT;"
+	"CREATE INDEX sessions_named ON sessions (owner, name);",
 };
 
 #define TRANSCRIPTS_COLUMNS                                \
 	"id, agent, owner, name, title, created, used, turns," \
 	" (SELECT substr(text, 1, 160) FROM messages WHERE session = sessions.id ORDER BY id LIMIT 1)"
 
+/* A conversation is all sessions of one name; it was used when the last of them was. */
+#define TRANSCRIPTS_TALK_COLUMNS                                                            \
+	"id, agent, name, cwd, coalesce(title, (SELECT substr(text, 1, 100) FROM messages"      \
+	" WHERE session = sessions.id AND role = 'user' ORDER BY id LIMIT 1)), max(used) used," \
+	" strftime('%Y-%m-%dT%H:%M:%SZ', max(used) / 1000, 'unixepoch') FROM sessions"
+#define TRANSCRIPTS_OF_AGENTS "owner = ?1 AND cwd IS NOT NULL AND instr(?2, ',' || agent || ',')"
+
+#define TRANSCRIPTS_NAMED \
+	" (SELECT id FROM sessions WHERE owner = ?1 AND name = ?2 AND cwd IS NOT NULL)"
+
 static const char *const transcripts_statements[] = {
 	[TRANSCRIPTS_SQL_OPEN] =
-		"INSERT INTO sessions (agent, owner, name, title, created, used, turns)"
-		" VALUES (?1,?2,?3,NULL,?4,?4,1) ON CONFLICT (agent, owner, name)"
-		" DO UPDATE SET used = ?4, turns = turns + 1 RETURNING id",
+		"INSERT INTO sessions (agent, owner, name, title, created, used, turns, cwd)"
+		" VALUES (?1,?2,?3,NULL,?4,?4,1,?5) ON CONFLICT (agent, owner, name)"
+		" DO UPDATE SET used = ?4, turns = turns + 1, cwd = coalesce(?5, cwd) RETURNING id",
 	[TRANSCRIPTS_SQL_ADD] =
 		"INSERT INTO messages (session, role, text, job, time) VALUES (?1,?2,?3,?4,?5)",
 	[TRANSCRIPTS_SQL_LIST] = "SELECT " TRANSCRIPTS_COLUMNS " FROM sessions"
@@ -63,6 +59,18 @@ static const char *const transcripts_statements[] = {
 	[TRANSCRIPTS_SQL_TRIM_MESSAGES] =
 		"DELETE FROM messages WHERE session IN (SELECT id FROM sessions WHERE used < ?1)",
 	[TRANSCRIPTS_SQL_TRIM] = "DELETE FROM sessions WHERE used < ?1",
+	[TRANSCRIPTS_SQL_TALKS] = "SELECT " TRANSCRIPTS_TALK_COLUMNS " WHERE " TRANSCRIPTS_OF_AGENTS
+							  " AND (?3 IS NULL OR cwd = ?3) GROUP BY name"
+							  " HAVING ?4 = 0 OR max(used) < ?4 OR (max(used) = ?4 AND id < ?5)"
+							  " ORDER BY used DESC, id DESC LIMIT ?6",
+	[TRANSCRIPTS_SQL_TALK] = "SELECT " TRANSCRIPTS_TALK_COLUMNS " WHERE " TRANSCRIPTS_OF_AGENTS
+							 " AND name = ?3 GROUP BY name",
+	[TRANSCRIPTS_SQL_SAID] =
+		"SELECT id, role, text, job, time FROM messages WHERE session IN" TRANSCRIPTS_NAMED
+		" AND id > ?3 ORDER BY id LIMIT ?4",
+	[TRANSCRIPTS_SQL_DROP_MESSAGES] = "DELETE FROM messages WHERE session IN" TRANSCRIPTS_NAMED ";",
+	[TRANSCRIPTS_SQL_DROP] =
+		"DELETE FROM sessions WHERE owner = ?1 AND name = ?2 AND cwd IS NOT NULL",
 };
 _Static_assert(COUNT(transcripts_statements) == TRANSCRIPTS_SQL_COUNT, "every one has its words");
 
@@ -76,16 +84,6 @@ static const struct sql_schema transcripts_schema = {
 struct transcripts {
 	struct sql sql;
 	struct desk *desk;
-};
-
-struct transcripts_order {
-	struct desk_order order;
-	bool is_turn;
-	int error; /* that concerns this question alone */
-	struct transcripts_turn turn;
-	struct transcripts_ask ask;
-	struct buf found;
-	char texts[];
 };
 
 /* ---- adding ---------------------------------------------------------------------- */
@@ -109,6 +107,7 @@ static int transcripts_write_turn(struct sql *sql, const struct transcripts_turn
 	sql_bind(statement, 2, turn->owner);
 	sql_bind(statement, 3, turn->session);
 	sql_bind_number(statement, 4, turn->time_ms);
+	sql_bind(statement, 5, turn->cwd);
 	int r = sql_step(sql, statement);
 	int64_t session = r > 0 ? sqlite3_column_int64(statement, 0) : 0;
 	sql_end(statement);
@@ -182,17 +181,10 @@ static int transcripts_get(struct sql *sql, struct transcripts_order *order)
 	return r < 0 ? r : 0;
 }
 
-static int transcripts_messages(struct sql *sql, struct transcripts_order *order)
+int transcripts_write_messages(struct sql *sql, sqlite3_stmt *row, struct transcripts_order *order)
 {
-	int r = transcripts_get(sql, order);
-	if (r < 0 || order->error < 0)
-		return r;
-	buf_clear(&order->found);
 	perch_json_writer out = json_writer_on(&order->found);
-	sqlite3_stmt *row = sql_begin(sql, TRANSCRIPTS_SQL_MESSAGES);
-	sql_bind_number(row, 1, order->ask.session);
-	sql_bind_number(row, 2, order->ask.before);
-	sql_bind_number(row, 3, TRANSCRIPTS_PAGE);
+	int r;
 	perch_json_begin_object(&out);
 	perch_json_write_name(&out, "messages");
 	perch_json_begin_array(&out);
@@ -210,6 +202,19 @@ static int transcripts_messages(struct sql *sql, struct transcripts_order *order
 	perch_json_end_object(&out);
 	sql_end(row);
 	return r;
+}
+
+static int transcripts_messages(struct sql *sql, struct transcripts_order *order)
+{
+	int r = transcripts_get(sql, order);
+	if (r < 0 || order->error < 0)
+		return r;
+	buf_clear(&order->found);
+	sqlite3_stmt *row = sql_begin(sql, TRANSCRIPTS_SQL_MESSAGES);
+	sql_bind_number(row, 1, order->ask.session);
+	sql_bind_number(row, 2, order->ask.before);
+	sql_bind_number(row, 3, TRANSCRIPTS_PAGE);
+	return transcripts_write_messages(sql, row, order);
 }
 
 static int transcripts_change(
@@ -258,6 +263,10 @@ static int transcripts_work(struct desk_order *base, void *context)
 		[TRANSCRIPTS_RENAME] = transcripts_rename,
 		[TRANSCRIPTS_REMOVE] = transcripts_remove,
 		[TRANSCRIPTS_TRIM] = transcripts_trim,
+		[TRANSCRIPTS_TALKS] = conversations_list,
+		[TRANSCRIPTS_TALK] = conversations_find,
+		[TRANSCRIPTS_SAID] = conversations_said,
+		[TRANSCRIPTS_DROP] = conversations_drop,
 	};
 	struct transcripts_order *order = (struct transcripts_order *)base;
 	if (order->is_turn)
@@ -280,7 +289,8 @@ static void transcripts_done(struct desk_order *base, int result)
 static int transcripts_take(struct transcripts *transcripts, struct transcripts_order make)
 {
 	struct str *texts[] = { &make.turn.agent, &make.turn.owner, &make.turn.session, &make.turn.job,
-		&make.turn.message, &make.turn.reply, &make.ask.owner, &make.ask.text };
+		&make.turn.message, &make.turn.reply, &make.turn.cwd, &make.ask.owner, &make.ask.text,
+		&make.ask.agents, &make.ask.cwd };
 	size_t size = sizeof(make);
 	for (size_t i = 0; i < COUNT(texts); i++)
 		size += texts[i]->len + 1;

@@ -18,6 +18,7 @@ void transcripts_free(struct transcripts *transcripts); /* NULL is fine */
 /* A turn that has ended. Texts are copied. */
 struct transcripts_turn {
 	struct str agent, owner, session, job, message, reply;
+	struct str cwd; /* where it was; no data = not known, and the session is no conversation */
 	int64_t time_ms;
 };
 int transcripts_add(struct transcripts *transcripts, const struct transcripts_turn *turn);
@@ -29,6 +30,11 @@ enum transcripts_question {
 	TRANSCRIPTS_RENAME,   /* its title becomes `text` */
 	TRANSCRIPTS_REMOVE,
 	TRANSCRIPTS_TRIM, /* sessions last used before `before` (ms) are forgotten */
+	/* Conversations: what agents and a user said in one session and one directory, by its name. */
+	TRANSCRIPTS_TALKS, /* {"sessions":[…]} of `agents`, in `cwd`, behind the cursor `text` */
+	TRANSCRIPTS_TALK,  /* the one called `text`; -ENOENT: there is none of `agents` */
+	TRANSCRIPTS_SAID,  /* {"messages":[…]} of `text`, the first ones behind `before` */
+	TRANSCRIPTS_DROP,  /* `text` is forgotten */
 };
 
 /* error: -ENOENT (no such session of this owner), or as writing fails. `found` is empty then. For
@@ -41,6 +47,8 @@ struct transcripts_ask {
 	int64_t session;
 	int64_t before; /* 0 = from the end */
 	struct str text;
+	struct str agents;    /* of conversations: ",a,b," */
+	struct str cwd;       /* the same; no data = any */
 	transcripts_fn *done; /* NULL = not wanted */
 	void *data;
 };

@@ -7,7 +7,8 @@
 #include "data/json.h"
 #include "data/json_member.h"
 #include "serve/api.h"
-#include "serve/uploads.h"
+#include "queue/need.h"
+#include "queue/uploads.h"
 #include "serve/body.h"
 #include "serve/serve_catalog.h"
 #include "serve/jobs.h"
@@ -30,7 +31,12 @@ static const struct exchange_keeper api_waiting = { .gone = api_waiting_gone };
 
 static void api_not_written(struct exchange *exchange, int error)
 {
-	if (error == -ENOSPC)
+	if (error == -EBUSY)
+		exchange_error(exchange, 429, "busy", NULL, "too many jobs are waiting already");
+	else if (error == -ENOSPC && exchange->peer->serve->options.queue)
+		exchange_error(
+			exchange, 507, "queue_full", NULL, "the job was not taken: the queue's memory is full");
+	else if (error == -ENOSPC)
 		exchange_error(exchange, 507, "disk_full", "make room where $XDG_STATE_HOME/perch is",
 			"the job was not taken: the disk is full");
 	else
@@ -104,6 +110,9 @@ static void api_take(struct body *body, struct jobs_wish *wish,
 {
 	struct exchange *exchange = body->exchange;
 	struct str key = exchange ? exchange_field(exchange, "Idempotency-Key") : (struct str){ 0 };
+	const perch_json_value *label = exchange ? body_get(body, "label", PERCH_JSON_STRING) : NULL;
+	if (label && !need_is_label(json_str(label)))
+		body_refuse(body, "a label has letters, digits, - and _ alone, %d at most", NEED_LABEL_MAX);
 	if (key.len > API_KEY_MAX)
 		body_refuse(body, "an Idempotency-Key has %d bytes at most", API_KEY_MAX);
 	if (!body_is_good(body))
@@ -112,6 +121,8 @@ static void api_take(struct body *body, struct jobs_wish *wish,
 	wish->warnings = warnings;
 	if (key.len)
 		wish->key = key;
+	if (label)
+		wish->label = json_str(label);
 	struct record *record = jobs_take(exchange, wish, accepted, exchange);
 	if (!record)
 		return;

@@ -25,6 +25,8 @@ void api_ready(struct exchange *exchange)
 {
 	if (exchange->peer->serve->is_draining)
 		exchange_error(exchange, 503, "draining", NULL, "the server is about to end");
+	else if (exchange->peer->serve->queue_is_away)
+		exchange_error(exchange, 503, "queue", NULL, "the queue is away");
 	else
 		exchange_answer(exchange, 200, "text/plain", STR("ready\n"), NULL, 0);
 }

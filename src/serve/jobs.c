@@ -60,7 +60,7 @@ static bool jobs_can_begin(const struct record *record)
 {
 	const struct serve *serve = record->serve;
 	return serve->records.running < (size_t)serve->settings.max_jobs && !serve->is_draining &&
-		!jobs_must_wait(record);
+		!serve->options.queue && !jobs_must_wait(record);
 }
 
 static void jobs_become_running(struct record *record)
@@ -139,18 +139,48 @@ static void jobs_withdraw(struct record *record, int error)
 	jobs_schedule(record->serve);
 }
 
+static struct record *jobs_of_key(const struct serve *serve, struct str owner, struct str key)
+{
+	const struct link *link = serve->records.all.last;
+	for (; key.len && link; link = link->before) {
+		struct record *record = (struct record *)link;
+		if (record->key.data && str_eq(record->key, key) && str_eq(record->owner, owner))
+			return record;
+	}
+	return NULL;
+}
+
+/* Another gateway has taken a job of this key: that one is it. */
+static bool jobs_join(struct record *record)
+{
+	struct str key = record->key;
+	record->key = (struct str){ 0 };
+	struct record *other = jobs_of_key(record->serve, record->owner, key);
+	if (!other)
+		return false;
+	void (*accepted)(struct record *, void *, int) = record->accepted;
+	record->accepted = NULL;
+	if (accepted)
+		accepted(other, record->accepted_data, 0);
+	jobs_withdraw(record, -EEXIST);
+	return true;
+}
+
 static void jobs_written(void *data, int error)
 {
 	struct record *record = data;
 	record->saving--;
 	if (record->serve->is_over)
 		return;
+	if (error == -EEXIST && jobs_join(record))
+		return;
 	if (error < 0) {
 		jobs_withdraw(record, error);
 		return;
 	}
 	record->is_written = true;
-	bool begins = record->state == QUEUE_RUNNING;
+	/* A worker may have begun it before we hear that it is written. */
+	bool begins = record->state == QUEUE_RUNNING && !record->serve->options.queue;
 	if (begins)
 		jobs_begin(record);
 	jobs_tell_accepted(record, 0);
@@ -178,17 +208,6 @@ static int jobs_fill(
 	return r < 0 ? r : record_set(record, &record->key, wish->key);
 }
 
-static struct record *jobs_of_key(const struct serve *serve, struct str owner, struct str key)
-{
-	const struct link *link = serve->records.all.last;
-	for (; key.len && link; link = link->before) {
-		struct record *record = (struct record *)link;
-		if (record->key.data && str_eq(record->key, key) && str_eq(record->owner, owner))
-			return record;
-	}
-	return NULL;
-}
-
 static bool jobs_check(struct exchange *exchange, const struct jobs_wish *wish)
 {
 	const struct serve *serve = exchange->peer->serve;
@@ -205,6 +224,10 @@ static bool jobs_check(struct exchange *exchange, const struct jobs_wish *wish)
 	if (serve->is_draining) {
 		exchange_error_with(
 			exchange, 503, "draining", NULL, "the server is about to end", &wait, 1);
+		return false;
+	}
+	if (serve->queue_is_away) {
+		exchange_error_with(exchange, 503, "queue", NULL, "the queue is away", &wait, 1);
 		return false;
 	}
 	if (serve->records.waiting > (size_t)serve->settings.queue) {
@@ -226,7 +249,8 @@ struct record *jobs_take(struct exchange *exchange, const struct jobs_wish *wish
 	if (!jobs_check(exchange, wish))
 		return NULL;
 	record = record_new(serve, wish->kind, wish->name, owner);
-	if (!record || jobs_fill(record, exchange, wish) < 0) {
+	if (!record || jobs_fill(record, exchange, wish) < 0 ||
+		(serve->options.queue && jobs_remote_prepare(record, wish->label) < 0)) {
 		record_free(record);
 		exchange_no_memory(exchange);
 		return NULL;
@@ -251,6 +275,8 @@ void jobs_cancel(struct record *record)
 {
 	if (record->job)
 		perch_job_cancel(record->job, SIGTERM);
+	else if (record->serve->options.queue && !queue_is_over(record->state))
+		record->serve->queue->table->cancel(record->serve->queue, str_from(record->id));
 	else if (!queue_is_over(record->state))
 		jobs_fail(record, QUEUE_CANCELLED, "cancelled", "it was cancelled before it began");
 }

@@ -17,6 +17,7 @@ struct jobs_wish {
 	struct str key;     /* Idempotency-Key; without data = none */
 	const char *fingerprint;
 	const char *warnings; /* JSON */
+	struct str label;     /* of the workers that may run it; without data = any */
 };
 
 /* Makes a job for this exchange, which may be answered by it (NULL is returned then): not found,
@@ -40,9 +41,27 @@ void jobs_begin(struct record *record);
 /* It ends without having run, or without having told: words for its error. */
 void jobs_fail(struct record *record, enum queue_state state, const char *code, const char *text);
 
+/* Its end: frees what is not needed behind it, and has it written. */
+void jobs_settle(struct record *record, enum queue_state state);
+
+/* A job that was written. */
+int jobs_load(struct serve *serve, const struct queue_job *job);
+
 /* Takes over the jobs of a process that has died. */
 struct queue_loader jobs_loader(struct serve *serve);
 void jobs_recover(struct serve *serve);
+
+/* ---- jobs_remote.c ---------------------------------------------------------------- */
+
+/* Opens the queue that is shared with other gateways, and with the workers that run the jobs. */
+int jobs_remote_open(struct serve *serve, perch_err *err);
+
+/* What the job needs of a worker. Fails as reading the profile does, and with -ENOMEM. */
+int jobs_remote_prepare(struct record *record, struct str label);
+/* Asks how many jobs and workers there are, for the metrics. */
+void jobs_remote_count(struct serve *serve);
+
+int jobs_remote_put(struct record *record, struct queue_job *job, queue_done_fn *done, void *data);
 
 /* For a timer: begins the jobs whose turn it is. */
 void jobs_due(perch_timer *timer, void *data);

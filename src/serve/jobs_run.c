@@ -7,77 +7,11 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "data/json.h"
-#include "data/json_member.h"
-#include "serve/uploads.h"
+#include "queue/job_request.h"
 #include "serve/serve_catalog.h"
 #include "serve/jobs.h"
 #include "serve/serve_parts.h"
 #include "serve/watcher.h"
-
-/* ---- the request ------------------------------------------------------------------ */
-
-static const char *jobs_text(struct record *record, const perch_json_value *value, size_t *ret_len)
-{
-	if (perch_json_type_of(value) != PERCH_JSON_STRING)
-		return NULL;
-	struct str text = json_str(value);
-	if (ret_len)
-		*ret_len = text.len;
-	return arena_dup(&record->arena, text);
-}
-
-/* The texts of a list, which ends with NULL. */
-static const char *const *jobs_list(struct record *record, const perch_json_value *list)
-{
-	const char **items = arena_alloc(&record->arena, (perch_json_count(list) + 1) * sizeof(*items));
-	size_t count = 0;
-	if (!items)
-		return NULL;
-	perch_json_iter iter = perch_json_iterate(list);
-	for (const perch_json_value *item; (item = perch_json_next(&iter));)
-		items[count++] = jobs_text(record, item, NULL);
-	items[count] = NULL;
-	return items;
-}
-
-static void jobs_fill_call(
-	struct record *record, const perch_json_value *root, perch_job_request *request)
-{
-	size_t len = 0;
-	const char *input = perch_json_raw(perch_json_get(root, "input"), &len);
-	request->input = input ? arena_dup(&record->arena, (struct str){ input, len }) : NULL;
-	request->input_len = len;
-}
-
-static int jobs_fill_turn(
-	struct record *record, const perch_json_value *root, perch_job_request *request, perch_err *err)
-{
-	request->message = jobs_text(record, perch_json_get(root, "message"), &request->message_len);
-	request->session = record->session.data;
-	request->from = record->owner.data;
-	request->is_new = json_flag(root, "new");
-	return uploads_write(record, perch_json_get(root, "attachments"), request, err);
-}
-
-static int jobs_run_fill(
-	struct record *record, const perch_json_value *root, perch_job_request *request, perch_err *err)
-{
-	double timeout = 0;
-	perch_json_double(perch_json_get(root, "timeout"), &timeout);
-	request->kind = record->entry_kind;
-	request->name = record->name.data;
-	request->caller = (perch_caller){ record->owner.data, record->client ? record->client : "" };
-	request->timeout_ns = clock_from_seconds(timeout);
-	if (record->kind == JOBS_CALL)
-		jobs_fill_call(record, root, request);
-	if (record->kind == JOBS_TURN)
-		return jobs_fill_turn(record, root, request, err);
-	if (record->kind == JOBS_RUN) {
-		request->args = jobs_list(record, perch_json_get(root, "args"));
-		request->answers = jobs_list(record, perch_json_get(root, "answers"));
-	}
-	return 0;
-}
 
 /* ---- the end ----------------------------------------------------------------------- */
 
@@ -105,7 +39,7 @@ static void jobs_write_result(struct record *record, const perch_job_end *end)
 }
 
 /* Frees what is not needed behind the end. */
-static void jobs_settle(struct record *record, enum queue_state state)
+void jobs_settle(struct record *record, enum queue_state state)
 {
 	struct serve *serve = record->serve;
 	struct record_ask *ask;
@@ -115,13 +49,13 @@ static void jobs_settle(struct record *record, enum queue_state state)
 		list_remove(&record->asks, ask);
 		free(ask);
 	}
-	uploads_remove(record);
+	uploads_remove(&record->uploads);
 	serve_note_end(record);
 	buf_free(&record->text);
 	record->request = (struct str){ 0 };
 	free(steal(&record->request_text));
-	record->is_unsaved = true;
-	if (record_save(record, jobs_saved, record) < 0)
+	record->is_unsaved = !serve->options.queue; /* else it was the queue that told */
+	if (record->is_unsaved && record_save(record, jobs_saved, record) < 0)
 		serve_warn(serve, "the end of a job is not written: there is no memory for it");
 	metrics_job(&serve->metrics, record->kind, state,
 		(uint64_t)(record->ended_ms - record->created_ms) * NSEC_PER_MSEC);
@@ -269,14 +203,17 @@ static void jobs_told(perch_job *job, void *data, const perch_event *event)
 
 static int jobs_submit(struct record *record, perch_err *err)
 {
-	_cleanup_json_ perch_json *json = NULL;
-	const perch_json_value *root = NULL;
 	perch_job_request request = PERCH_JOB_REQUEST_INIT;
-	int r = perch_json_new(NULL, &json);
-	if (r == 0)
-		r = perch_json_parse(json, record->request.data, record->request.len, &root, err);
-	if (r == 0)
-		r = jobs_run_fill(record, root, &request, err);
+	const struct queue_job job = {
+		.name = record->name,
+		.owner = record->owner,
+		.session = record->session,
+		.request = record->request,
+		.client = str_from(record->client),
+	};
+	record->uploads.arena = &record->arena;
+	record->uploads.id = record->id;
+	int r = job_request_fill(&job, record->entry_kind, &record->uploads, &request, err);
 	if (r < 0)
 		return r;
 	request.sink = jobs_told;
@@ -295,9 +232,8 @@ void jobs_begin(struct record *record)
 
 /* ---- behind a death ----------------------------------------------------------------------- */
 
-static int jobs_load(void *data, const struct queue_job *job)
+int jobs_load(struct serve *serve, const struct queue_job *job)
 {
-	struct serve *serve = data;
 	unsigned kind = 0;
 	while (kind < METRICS_KINDS && !str_is(job->kind, metrics_kinds[kind]))
 		kind++;
@@ -320,17 +256,23 @@ static int jobs_load(void *data, const struct queue_job *job)
 	int r = record_set(record, &record->session, job->session);
 	if (r == 0)
 		r = record_set(record, &record->key, job->key);
-	record->request_text = queue_is_over(job->state) ? NULL : str_dup(job->request);
+	bool is_to_run = !queue_is_over(job->state) && !serve->options.queue;
+	record->request_text = is_to_run ? str_dup(job->request) : NULL;
 	if (record->request_text)
 		record->request = (struct str){ record->request_text, job->request.len };
 	if (job->result.len)
 		r = buf_append(&record->result, job->result.data, job->result.len) < 0 ? -ENOMEM : r;
-	if (r < 0 || (!record->request_text && !queue_is_over(job->state))) {
+	if (r < 0 || (!record->request_text && is_to_run)) {
 		record_free(record);
 		return -ENOMEM;
 	}
 	records_add(&serve->records, record);
 	return 0;
+}
+
+static int jobs_load_one(void *data, const struct queue_job *job)
+{
+	return jobs_load(data, job);
 }
 
 static int jobs_load_event(void *data, const struct queue_event *event)
@@ -344,7 +286,7 @@ static int jobs_load_event(void *data, const struct queue_event *event)
 
 struct queue_loader jobs_loader(struct serve *serve)
 {
-	return (struct queue_loader){ .job = jobs_load, .event = jobs_load_event, .data = serve };
+	return (struct queue_loader){ .job = jobs_load_one, .event = jobs_load_event, .data = serve };
 }
 
 /* How often an agent may be tried again, because its profile says that this does no harm. */

@@ -121,6 +121,23 @@ static void metrics_jobs(const struct metrics *metrics, struct buf *out)
 	}
 }
 
+static void metrics_write_queue(const struct metrics_queue *queue, struct buf *out)
+{
+	const struct {
+		const char *name, *type, *help;
+		uint64_t value;
+	} rows[] = {
+		{ "perch_queue_waiting", "gauge", "Jobs of all gateways that wait.", queue->waiting },
+		{ "perch_queue_running", "gauge", "Jobs that workers run.", queue->running },
+		{ "perch_queue_dead", "gauge", "Jobs that were tried too often.", queue->dead },
+		{ "perch_queue_fenced_total", "counter", "Calls of workers that came too late.",
+			queue->fenced },
+		{ "perch_workers", "gauge", "Workers.", queue->workers },
+	};
+	for (size_t i = 0; queue->is_shared && i < COUNT(rows); i++)
+		metrics_one(out, rows[i].name, rows[i].type, rows[i].help, rows[i].value);
+}
+
 void metrics_write(const struct metrics *metrics, const struct metrics_now *now, struct buf *out)
 {
 	const struct {
@@ -144,6 +161,7 @@ void metrics_write(const struct metrics *metrics, const struct metrics_now *now,
 	};
 	for (size_t i = 0; i < COUNT(plain); i++)
 		metrics_one(out, plain[i].name, plain[i].type, plain[i].help, plain[i].value);
+	metrics_write_queue(&now->queue, out);
 	metrics_head(
 		out, "perch_answers_total", "counter", "Answers, by the first digit of the status.");
 	for (size_t i = 2; i < COUNT(metrics->statuses); i++)

@@ -21,7 +21,14 @@ struct histogram {
 };
 
 /* The state of a moment. */
+/* The queue that is shared with workers, as it was last heard of. */
+struct metrics_queue {
+	bool is_shared;
+	uint64_t waiting, running, dead, fenced, workers;
+};
+
 struct metrics_now {
+	struct metrics_queue queue;
 	int64_t time; /* seconds since 1970 */
 	uint64_t waiting, running, connections, streams, memory_bytes, kept_bytes;
 	uint64_t ended, failed;       /* since the start */

@@ -9,6 +9,7 @@
 
 #include "base/macros.h"
 #include "data/json.h"
+#include "serve/jobs.h"
 #include "serve/serve_parts.h"
 #include "serve/watcher.h"
 
@@ -167,7 +168,7 @@ void record_become(struct record *record, enum queue_state state)
 int record_save(struct record *record, queue_done_fn *done, void *data)
 {
 	struct queue *queue = record->serve->queue;
-	const struct queue_job job = {
+	struct queue_job job = {
 		.id = str_from(record->id),
 		.kind = str_from(metrics_kinds[record->kind]),
 		.name = record->name,
@@ -182,7 +183,8 @@ int record_save(struct record *record, queue_done_fn *done, void *data)
 		.ended_ms = record->ended_ms,
 		.tries = record->tries,
 	};
-	int r = queue->table->put(queue, &job, done, data);
+	int r = record->serve->options.queue ? jobs_remote_put(record, &job, done, data)
+										 : queue->table->put(queue, &job, done, data);
 	record->saving += r == 0 && done;
 	return r;
 }
@@ -202,6 +204,15 @@ void record_close_ask(struct record *record, uint64_t number)
 
 /* ---- events -------------------------------------------------------------------- */
 
+/* In the order of the numbers: those of several jobs may be read one job after the other. */
+static void records_insert(struct records *records, struct logged *logged)
+{
+	struct link *before = records->events.last;
+	while (before && container_of(before, struct logged, in_all)->number > logged->number)
+		before = before->before;
+	list_insert(&records->events, &logged->in_all, before);
+}
+
 struct logged *record_put(struct record *record, uint64_t number, struct str text)
 {
 	struct records *records = &record->serve->records;
@@ -213,7 +224,7 @@ struct logged *record_put(struct record *record, uint64_t number, struct str tex
 	logged->len = text.len;
 	memcpy(logged->text, text.data, text.len);
 	list_append(&record->events, logged);
-	list_append(&records->events, &logged->in_all);
+	records_insert(records, logged);
 	record->bytes += sizeof(*logged) + text.len;
 	records->bytes += sizeof(*logged) + text.len;
 	if (number > records->last_number)

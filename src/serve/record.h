@@ -9,6 +9,7 @@
 #include "perch/job.h"
 #include "perch/json.h"
 #include "queue/queue.h"
+#include "queue/uploads.h"
 
 enum {
 	RECORD_ID_SIZE = 24,
@@ -49,6 +50,8 @@ struct record {
 	unsigned kind; /* of metrics_kinds */
 	enum queue_state state;
 	struct str name, owner, session, key;
+	struct str need;    /* of a worker, where workers run it */
+	uint64_t revision;  /* of the queue's knowledge of it */
 	struct str request; /* JSON; freed with the job's end */
 	char *request_text;
 	char *fingerprint; /* of a request of OpenAI's clients; NULL = it is none */
@@ -73,7 +76,7 @@ struct record {
 	bool was_cut;      /* the text */
 	bool was_left;     /* its own client has cancelled it */
 	uint64_t left_ns;  /* when its client gave up waiting, and may come again; 0 = it did not */
-	bool has_files;    /* attachments that are to be removed */
+	struct uploads uploads;
 	perch_entry_kind entry_kind;
 	/* Called once when it is written, or could not be. */
 	void (*accepted)(struct record *record, void *data, int error);

@@ -57,6 +57,7 @@ bool serve_trusts(const struct serve *serve, const struct address *address)
 void serve_now(const struct serve *serve, struct metrics_now *ret_now)
 {
 	*ret_now = (struct metrics_now){
+		.queue = serve->shared,
 		.time = (int64_t)time(NULL),
 		.waiting = serve->records.waiting,
 		.running = serve->records.running + mcp_endpoint_calls(serve),
@@ -110,6 +111,8 @@ static void serve_tick(perch_timer *timer, void *data)
 	perch_timer_set(timer, SERVE_TICK_MS * NSEC_PER_MSEC);
 	serve_tokens_look(serve);
 	serve_resume(serve);
+	if (serve->options.queue)
+		jobs_remote_count(serve);
 	guests_sweep(serve);
 	openai_tick(serve);
 	serve_trim_transcripts(serve, now_ns);
@@ -147,7 +150,8 @@ void serve_stop(struct serve *serve)
 
 static bool serve_has_ended(const struct serve *serve)
 {
-	return serve->is_draining && !serve->records.running && !mcp_endpoint_calls(serve) &&
+	bool runs_here = serve->records.running && !serve->options.queue;
+	return serve->is_draining && !runs_here && !mcp_endpoint_calls(serve) &&
 		!serve->queue->table->unwritten(serve->queue);
 }
 
@@ -164,13 +168,13 @@ static void serve_settle(struct serve *serve)
 int serve_run(struct serve *serve)
 {
 	int r = 0;
-	while (r >= 0 && !serve_has_ended(serve)) {
+	while (r >= 0 && !serve_has_ended(serve) && !serve->queue_is_refused) {
 		serve_settle(serve);
 		if (!serve_has_ended(serve))
 			r = perch_host_wait(serve->host, -1);
 	}
 	serve_settle(serve);
-	return r < 0 ? r : 0;
+	return serve->queue_is_refused ? -EPERM : r < 0 ? r : 0;
 }
 
 /* ---- life ------------------------------------------------------------------------------- */
@@ -252,7 +256,9 @@ static int serve_open_stores(struct serve *serve, perch_err *err)
 		.warn = serve_queue_warns,
 		.data = serve };
 	const struct queue_loader loader = jobs_loader(serve);
-	r = queue_open_sqlite(serve->host, &options, &loader, &serve->queue, err);
+	r = serve->options.queue
+		? jobs_remote_open(serve, err)
+		: queue_open_sqlite(serve->host, &options, &loader, &serve->queue, err);
 	if (r < 0)
 		return r;
 	tree_remove(left); /* of a process that was killed */
@@ -327,7 +333,8 @@ static int serve_open(struct serve *serve, perch_err *err)
 	if (r < 0)
 		return r;
 	cookies_load(serve);
-	jobs_recover(serve);
+	if (!serve->options.queue) /* workers see to their own dead */
+		jobs_recover(serve);
 	perch_timer_set(serve->tick, SERVE_TICK_MS * NSEC_PER_MSEC);
 	return 0;
 }

@@ -7,6 +7,8 @@
 #include "perch/host.h"
 
 struct serve;
+struct buf;
+struct redis_url;
 
 /* Options of the command line go before perch/config.toml. NULL, 0 and false = as that says. */
 struct serve_options {
@@ -20,7 +22,10 @@ struct serve_options {
 	bool mcp_without_prefix; /* names of tools at /mcp */
 	bool has_drain;
 	int64_t drain_seconds;
-	int sockets; /* that were handed over, from descriptor 3 on */
+	const struct redis_url *queue; /* workers run the jobs; NULL = they run here */
+	const char *queue_password;
+	const struct buf *queue_key; /* by which workers know us; NULL = none */
+	int sockets;                 /* that were handed over, from descriptor 3 on */
 	/* A line for people; `is_warning` or a mere word. */
 	void (*say)(void *data, bool is_warning, const char *text);
 	void (*note)(void *data, struct str job); /* a job has ended: JSON */
@@ -52,7 +57,6 @@ const char *serve_own_token(const struct serve *serve);
 int serve_make_once(struct serve *serve, const char **ret_secret);
 
 /* Writes what is offered, and to which tokens, for people or as JSON. */
-struct buf;
 int serve_describe(struct serve *serve, bool as_json, struct buf *out, perch_err *err);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/dialect.h"
 #include "agent/profile.h"
 #include "base/cleanup.h"
 #include "base/err.h"
@@ -228,6 +229,7 @@ static int catalog_add_agent(
 		.has_network = is_free || profile.widening.net != WIDENING_NET_NONE,
 		.can_write = true,
 		.problem = r < 0 ? catalog_dup_error(catalog, &err) : NULL,
+		.protocol = r < 0 ? NULL : dialect_of(profile.dialect)->version,
 		.retries = profile.retry < UINT_MAX ? (unsigned)profile.retry : UINT_MAX,
 	};
 	return path && !entry.owner ? -ENOMEM : catalog_add(catalog, exposure, &entry);

@@ -139,7 +139,9 @@ static int job_run_take(perch_job *job, const perch_job_request *given, perch_er
 		return r;
 	job->request.args = arena_dup_list(&job->arena, given->args);
 	job->request.answers = arena_dup_list(&job->arena, given->answers);
-	return job->request.args && job->request.answers ? 0 : err_no_memory(err);
+	job->request.cwd = given->cwd ? arena_dup(&job->arena, str_from(given->cwd)) : NULL;
+	bool has_all = job->request.args && job->request.answers && !job->request.cwd == !given->cwd;
+	return has_all ? 0 : err_no_memory(err);
 }
 
 /* It was not started: the words, and an end. */
@@ -219,7 +221,7 @@ static void job_run_begin(perch_job *job)
 	options.command = job->request.name;
 	options.args = job->request.args;
 	options.answers = job->request.answers;
-	options.project_dir = job->service->options.project_dir;
+	options.project_dir = job->request.cwd ? job->request.cwd : job->service->options.project_dir;
 	if (job->request.non_interactive && options.asking == PERCH_ASKING_USER)
 		options.asking = PERCH_ASKING_DEFAULTS;
 	options.events = &job_run_events;

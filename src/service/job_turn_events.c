@@ -24,6 +24,15 @@ static void job_turn_warn_of_profile(perch_job *job)
 		job_tell_text(job, PERCH_EVENT_WARNING, str_from(*warning));
 }
 
+static void job_turn_warn_of_context(perch_job *job)
+{
+	const struct agent_turn_options *options = &job->turn.options;
+	if (options->context && options->profile->dialect != AGENT_0_4)
+		job_tell_text(job, PERCH_EVENT_WARNING,
+			STR("further directories and MCP servers of the client are not told to this agent: "
+				"only agents of AgentProc 0.4 can be told"));
+}
+
 static void job_turn_started(void *data, struct agent_turn *agent)
 {
 	(void)agent;
@@ -31,6 +40,7 @@ static void job_turn_started(void *data, struct agent_turn *agent)
 	job->turn.was_started = true;
 	job_tell_start(job);
 	job_turn_warn_of_profile(job);
+	job_turn_warn_of_context(job);
 	if (job->request.is_new && job->turn.session)
 		session_turn_forget(job->turn.session, job_turn_forgotten, job);
 }

@@ -151,7 +151,9 @@ static int job_turn_copy_surroundings(
 	}
 	options->env = given->env ? arena_dup_list(&job->arena, given->env) : NULL;
 	options->cwd = given->cwd ? job_turn_copy(job, given->cwd) : NULL;
-	if ((given->env && !options->env) || (given->cwd && !options->cwd))
+	options->context = given->context ? job_turn_copy(job, given->context) : NULL;
+	if ((given->env && !options->env) || (given->cwd && !options->cwd) ||
+		(given->context && !options->context))
 		return err_no_memory(err);
 	return job_turn_copy_attachments(job, given, err);
 }

@@ -240,7 +240,7 @@ static void service_free_jobs(perch_service *service, enum job_stage from, enum 
 /* Those that are over are told of their end, whoever holds the sessions. */
 static void service_end_jobs(perch_service *service)
 {
-	perch_service_close(service);
+	service->is_closed = true;
 	service_free_jobs(service, 0, JOB_ENDING);
 	if (service->jobs[JOB_ENDING].count && service->stored.sessions)
 		sessions_finish(service->stored.sessions);

@@ -190,10 +190,9 @@ static mcp_form_write_fn *const mcp_form_writers[] = {
 	[MCP_MULTI_SELECT] = mcp_form_write_multi_select,
 };
 
-void mcp_form_write(perch_json_writer *writer, const struct mcp_question *question,
+void mcp_form_write_members(perch_json_writer *writer, const struct mcp_question *question,
 	const struct mcp_version *version)
 {
-	perch_json_begin_object(writer);
 	if (version->has_rich_forms)
 		json_write_text(writer, "mode", STR("form"));
 	json_write_text(writer, "message", question->message);
@@ -212,6 +211,13 @@ void mcp_form_write(perch_json_writer *writer, const struct mcp_question *questi
 	perch_json_write_string(writer, MCP_FORM_PROPERTY);
 	perch_json_end_array(writer);
 	perch_json_end_object(writer);
+}
+
+void mcp_form_write(perch_json_writer *writer, const struct mcp_question *question,
+	const struct mcp_version *version)
+{
+	perch_json_begin_object(writer);
+	mcp_form_write_members(writer, question, version);
 	perch_json_end_object(writer);
 }
 

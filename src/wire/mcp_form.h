@@ -53,6 +53,10 @@ bool mcp_form_fits(const struct mcp_question *question, const struct mcp_version
 void mcp_form_write(perch_json_writer *writer, const struct mcp_question *question,
 	const struct mcp_version *version);
 
+/* The same into an object that is open: for those who have further members of their own (ACP). */
+void mcp_form_write_members(perch_json_writer *writer, const struct mcp_question *question,
+	const struct mcp_version *version);
+
 /* A copy that lives in the arena; -ENOMEM. */
 int mcp_question_keep(
 	const struct mcp_question *question, struct arena *arena, struct mcp_question *ret_copy);

@@ -31,6 +31,11 @@ add() {
 # say NAME MESSAGE [OPTION…]
 say() { keep "$perch" agent run "$@"; }
 
+# spent NAME: what the sessions of an agent have used, in and out.
+spent() {
+    "$perch" agent sessions list --json | jq -c '[.sessions[] | select(.profile | endswith("/'"$1"'.yaml")) | .usage | .input_tokens, .output_tokens]'
+}
+
 # session NAME: the id that is stored.
 session() {
     "$perch" agent sessions list --json | jq -r '.sessions[] | select(.profile | endswith("/'"$1"'.yaml")) | .session_id'
@@ -155,6 +160,7 @@ session() {
     has "$output" 'You wrote: --again'
     has "$output" 'Before: hello'
     [ -f ".aider.perch.$(session aider).md" ]
+    [ "$(spent aider)" = '[5000,200]' ]
 }
 
 @test "copilot: pieces, an id of ours that is given again, errors" {
@@ -168,6 +174,9 @@ session() {
     expect 'You wrote: again'
     [ "$(grep -- --session-id args)" = "$first" ]
     [ "--session-id=$(session copilot)" = "$first" ]
+    [ "$(spent copilot)" = '[2480,70]' ]
+    say copilot thought --json
+    has "$output" '{"event":"thinking","text":"hm"}'
     say copilot fail
     expect_status 1
     has "$errors" 'no requests are left'
@@ -194,6 +203,7 @@ session() {
     expect_status 0
     [ "$output" = "$(printf 'You wrote: hello\n\nand this is llm')" ]
     [ "$(session llm)" = 01h53zma5txeby33t1kbe3xk8q ]
+    [ "$(spent llm)" = '[1010,20]' ]
     say llm more
     grep -qx -- '--cid=01h53zma5txeby33t1kbe3xk8q' args
     say llm fail
@@ -215,6 +225,9 @@ session() {
     expect 'You wrote: again'
     [ "$(tail -n 1 requests | jq -c '[.model, .stream, [.messages[] | [.role, .content]]]')" = \
         '["llama3.2",true,[["user","hello \"you\""],["assistant","You wrote: hello \"you\""],["user","again"]]]' ]
+    [ "$(spent ollama)" = '[52,4]' ]
+    say ollama thought --json
+    has "$output" '{"event":"thinking","text":"hm"}'
     say ollama other --new
     [ "$(tail -n 1 requests | jq -c '.messages | length')" = 1 ]
     OLLAMA_MODEL=none say ollama hi --new

@@ -449,6 +449,18 @@ AGENT
         '"behavior : deny" in [e for e in of("3") if e["event"] == "reply"][0]["text"]'
 }
 
+@test "the end of a failing turn has the last of its stderr" {
+    agent fails <<'AGENT'
+echo "it was the lamp" >&2
+exit 3
+AGENT
+    agent quiet <<<'echo fine'
+    printf '%s\n' '{"id":"1","message":"m","profile":"fails.yaml"}' '{"id":"2","message":"m","profile":"quiet.yaml"}' |
+        timeout 60 "$perch" agent serve --any-profile >events
+    ask 'end("1")["exit_code"] == 3' 'end("1")["stderr_tail"] == "it was the lamp\n"' \
+        'end("2")["exit_code"] == 0' '"stderr_tail" not in end("2")'
+}
+
 @test "a profile is warned of once" {
     echoing 'colour: blue'
     serve --profile echo.yaml <<'LINES'

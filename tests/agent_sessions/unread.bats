@@ -68,7 +68,7 @@ unread() {
 }
 
 @test "an agent that waits for our reader is not silent" {
-    endless 'idle_timeout_secs: 0.3' 'timeout_secs: 2' 'kill_grace_secs: 1'
+    endless 'idle_timeout_secs: 4' 'timeout_secs: 8' 'kill_grace_secs: 1' # so slow may Python start
     unread timeout run --prompt x --json
 }
 

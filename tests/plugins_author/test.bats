@@ -457,5 +457,5 @@ END
     plugins test subject
     expect_status 0
     has "$output" "1 passed, 0 failed"
-    lacks "$output" "warning"
+    lacks "$output" " warning: "
 }

@@ -11,6 +11,7 @@
 #include "harness/folder.h"
 #include "harness/oom.h"
 #include "harness/store.h"
+#include "fledge/store_parts.h"
 
 /* ---- the file ------------------------------------------------------------ */
 
@@ -74,6 +75,33 @@ START_TEST(gets_what_was_set_before_it_is_written)
 	store_flush(store);
 	assert_get(store, "k", "\"newer\\t\"");
 	store_free(store);
+}
+END_TEST
+
+/* A plugin that looks often for what was never stored asks for no file again; what another process
+ * stores is seen at once. */
+START_TEST(that_there_is_nothing_is_remembered)
+{
+	folder_new();
+	free(folder_run("mkdir state"));
+	const char *folder = folder_path("state");
+	struct store_files files = { .directory = -1, .known = -1 };
+	ck_assert_int_eq(store_files_open(&files, folder), 0);
+	store_files_remember(&files);
+	ck_assert(!store_files_is_known(&files)); /* it has just been made */
+	folder_settle("state");
+	struct store *store = store_open(folder);
+	assert_get(store, "k", "null");
+	store_files_remember(&files);
+	ck_assert(store_files_is_known(&files));
+	struct store *other = store_open(folder);
+	set(other, "k", "v");
+	ck_assert_int_eq(store_flush(other), 0);
+	ck_assert(!store_files_is_known(&files));
+	assert_get(store, "k", "\"v\"");
+	store_files_close(&files);
+	store_free(store);
+	store_free(other);
 }
 END_TEST
 
@@ -337,8 +365,9 @@ START_TEST(every_allocation_may_fail)
 END_TEST
 
 SUITE_MAIN("store", writes_pretty_and_sorted_with_tight_rights, merges_with_what_others_wrote,
-	gets_what_was_set_before_it_is_written, reads_what_other_programs_wrote,
-	rejects_keys_and_values_that_cannot_be, rejects_more_keys_than_allowed,
-	rejects_what_would_make_the_file_too_large, holds_no_more_than_could_be_written,
-	leaves_a_foreign_file_with_too_much_in_it_readable, every_allocation_may_fail,
-	values_can_be_set_and_read_while_others_are_written, what_is_written_counts_until_it_is)
+	gets_what_was_set_before_it_is_written, that_there_is_nothing_is_remembered,
+	reads_what_other_programs_wrote, rejects_keys_and_values_that_cannot_be,
+	rejects_more_keys_than_allowed, rejects_what_would_make_the_file_too_large,
+	holds_no_more_than_could_be_written, leaves_a_foreign_file_with_too_much_in_it_readable,
+	every_allocation_may_fail, values_can_be_set_and_read_while_others_are_written,
+	what_is_written_counts_until_it_is)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/macros.h"
+#include "harness/oom.h"
 #include "harness/suite.h"
 
 #define B "\x1B[0m\x1B[1m"  /* bold, and a heading */
@@ -124,6 +125,29 @@ START_TEST(a_long_start_is_no_mark)
 }
 END_TEST
 
-SUITE_MAIN("term-prose", markdown_is_drawn_in_any_pieces, plain_keeps_colors_alone,
-	without_a_terminal_colors_are_taken_out, a_long_start_is_no_mark,
+/* Without memory the text is lost, and the buffer says so. */
+static int draw_all(void *data)
+{
+	(void)data;
+	struct buf out = { 0 };
+	struct prose prose = fresh(true);
+	for (size_t i = 0; i < COUNT(cases); i++)
+		prose_append(&prose, &out, str_from(cases[i].text));
+	prose_end(&prose, &out);
+	struct prose pipe = fresh(false);
+	for (size_t i = 0; i < COUNT(cases); i++)
+		prose_strip(&pipe, &out, str_from(cases[i].text));
+	int r = out.failed ? -1 : 0;
+	buf_free(&out);
+	return r;
+}
+
+START_TEST(every_allocation_may_fail)
+{
+	ck_assert_uint_ge(oom_every(draw_all, NULL), 2);
+}
+END_TEST
+
+SUITE_MAIN("term-prose", every_allocation_may_fail, markdown_is_drawn_in_any_pieces,
+	plain_keeps_colors_alone, without_a_terminal_colors_are_taken_out, a_long_start_is_no_mark,
 	a_nul_is_no_part_of_a_sequence)

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "plugins/templates.h"
+#include "base/embedded.h"
 
-extern const struct template catalogue[]; /* made by tools/embed.py, sorted by name */
+extern const struct embedded catalogue[]; /* made by tools/embed.py, sorted by name */
 
 /* "catalogue/NAME.yaml" */
 static struct str agent_catalogue_stem(const char *path)

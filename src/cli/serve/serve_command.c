@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "cli/cli.h"
+#include "cli/queue/queue_option.h"
 #include "cli/ui/signals.h"
 #include "data/json.h"
 #include "proc/host.h"
@@ -17,6 +18,8 @@
 #include "serve/serve_settings.h"
 
 struct serve_words {
+	struct queue_words queue;
+	struct queue_place place;
 	const char *config;
 	const char *drain;
 	const char *mcp_prefix;
@@ -201,6 +204,13 @@ static int serve_command_read(struct serve_words *words, struct serve_options *o
 	int r = cli_set_config(words->config);
 	if (r == 0)
 		r = serve_command_agents(words);
+	if (r == 0)
+		r = queue_option_read(&words->queue, &words->place);
+	if (r == 0 && words->place.is_given) {
+		options->queue = &words->place.url;
+		options->queue_password = queue_option_password(&words->place);
+		options->queue_key = queue_option_key(&words->place);
+	}
 	options->agents = (const char *const *)words->paths;
 	return r;
 }
@@ -219,6 +229,9 @@ static int serve_command_run(struct cli *cli, int argc, char **argv)
 		{ "config", 0, OPTION_TEXT, &words.config },
 		{ "agent", 0, OPTION_LIST, &words.agents },
 		{ "drain", 0, OPTION_TEXT, &words.drain },
+		{ "queue", 0, OPTION_TEXT, &words.queue.url },
+		{ "password-file", 0, OPTION_TEXT, &words.queue.password_file },
+		{ "key-file", 0, OPTION_TEXT, &words.queue.key_file },
 		{ "durable", 0, OPTION_FLAG, &options.is_durable },
 		{ "no-store", 0, OPTION_FLAG, &options.no_store },
 		{ "mcp-prefix", 0, OPTION_TEXT, &words.mcp_prefix },
@@ -237,6 +250,7 @@ static int serve_command_run(struct cli *cli, int argc, char **argv)
 	if (r == 0)
 		r = serve_command_serve(cli, &options, &words);
 	serve_command_forget(&words);
+	queue_option_free(&words.place);
 	return r;
 }
 
@@ -246,15 +260,16 @@ const struct command command_serve = {
 	.group = GROUP_TOOLS,
 	.help = "usage: perch serve [OPTIONS]\n"
 			"\n"
-			"An HTTP server in front of agents, tools and plugins: an API of its own with\n"
-			"events, OpenAI's, and MCP at /mcp. Jobs are written down before they are\n"
-			"accepted. Every request needs a token: perch token create NAME.\n"
+			"Agents, tools and plugins over HTTP, by an API of its own with events, OpenAI's\n"
+			"and MCP. Every request needs a token: perch token create NAME.\n"
 			"\n"
 			"  --listen ADDR:PORT  where (127.0.0.1:4747)\n"
 			"  --socket PATH       on a unix socket, too\n"
 			"  --config DIR        configuration in DIR/perch instead of ~/.config/perch\n"
 			"  --agent FILE        offer this agent, too; may be given again\n"
 			"  --drain SECS        how long running jobs may take after SIGTERM (30)\n"
+			"  --queue URL         workers run the jobs: perch help worker\n"
+			"  --password-file FILE, --key-file FILE  for that queue\n"
 			"  --durable           a job is accepted when it is on disk\n"
 			"  --no-store          keep neither sessions nor transcripts\n"
 			"  --anonymous NAME    requests without a token, from this machine, are NAME's\n"

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "perch/base.h"
-#include "plugins/templates.h"
+#include "base/embedded.h"
 
 /* A command as it would be typed, one program and its words: it is executed in place of
  * its shell. */
@@ -29,7 +29,7 @@ struct tour_scene {
 extern const struct tour_scene tour_scenes[];
 
 /* The files of examples/tour, by their path there. */
-extern const struct template tour_programs[];
+extern const struct embedded tour_programs[];
 
 /* ---- tour_stage.c ---------------------------------------------------------------- */
 

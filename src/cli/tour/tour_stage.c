@@ -53,7 +53,7 @@ static int tour_stage_make_kept(struct stage *stage, const char *path, perch_err
 static int tour_stage_write_programs(const struct stage *stage, perch_err *err)
 {
 	int r = 0;
-	for (const struct template *program = tour_programs; program->path && r == 0; program++) {
+	for (const struct embedded *program = tour_programs; program->path && r == 0; program++) {
 		bool is_script = strncmp(program->text, "#!", 2) == 0;
 		_cleanup_free_ char *path = str_join("work/", program->path, NULL);
 		r = path ? new_file_write(

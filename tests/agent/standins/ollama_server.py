@@ -16,7 +16,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         words = ["You wrote: ", request["messages"][-1]["content"]]
         head = {"model": request["model"], "created_at": "2023-08-04T08:52:19.385406455-07:00"}
-        pieces = [head | {"message": {"role": "assistant", "content": word}, "done": False} for word in words]
+        thoughts = [head | {"message": {"role": "assistant", "content": "", "thinking": "hm"}, "done": False}]
+        pieces = thoughts + [head | {"message": {"role": "assistant", "content": word}, "done": False} for word in words]
         last = {"message": {"role": "assistant", "content": ""}, "done": True, "prompt_eval_count": 26, "eval_count": 2}
         self.answer(200, pieces + [head | last])
 

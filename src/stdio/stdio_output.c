@@ -1,5 +1,5 @@
 /* Messages on their way to the client. */
-#include "mcp/stdio_parts.h"
+#include "stdio/client.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -15,14 +15,14 @@
 #include "base/vec.h"
 
 enum {
-	MCP_OUTPUT_KEEP = 1024 * 1024, /* memory beyond it is given back when all is written */
-	MCP_GAP_WAITS = 50,            /* milliseconds; a client that is slower has other cares */
+	STDIO_OUTPUT_KEEP = 1024 * 1024, /* memory beyond it is given back when all is written */
+	STDIO_GAP_WAITS = 50,            /* milliseconds; a client that is slower has other cares */
 };
 
 /* ---- gaps ------------------------------------------------------------------ */
 
 /* Whether the client has not read all that was written. */
-static bool mcp_output_is_unread(const struct mcp_output *output)
+static bool stdio_output_is_unread(const struct stdio_output *output)
 {
 	struct stat is;
 	int bytes = 0;
@@ -34,7 +34,7 @@ static bool mcp_output_is_unread(const struct mcp_output *output)
 }
 
 /* Without memory there is no gap: a message less for a client of that kind. */
-static void mcp_output_add_gap(struct mcp_output *output)
+static void stdio_output_add_gap(struct stdio_output *output)
 {
 	uint64_t *gaps = vec_grow(output->gaps, &output->gap_cap, output->gap_count + 1, sizeof(*gaps));
 	output->has_notified = false;
@@ -45,11 +45,11 @@ static void mcp_output_add_gap(struct mcp_output *output)
 }
 
 /* Whether the next byte must wait for the client. */
-static bool mcp_output_is_at_gap(struct mcp_output *output)
+static bool stdio_output_is_at_gap(struct stdio_output *output)
 {
 	if (!output->gap_count || output->gaps[0] > output->written)
 		return false;
-	if (mcp_output_is_unread(output) && output->gap_waits++ < MCP_GAP_WAITS)
+	if (stdio_output_is_unread(output) && output->gap_waits++ < STDIO_GAP_WAITS)
 		return true;
 	output->gap_waits = 0;
 	output->gap_count--;
@@ -59,25 +59,25 @@ static bool mcp_output_is_at_gap(struct mcp_output *output)
 
 /* ---- writing --------------------------------------------------------------- */
 
-static void mcp_output_forget(struct mcp_output *output)
+static void stdio_output_forget(struct stdio_output *output)
 {
-	if (output->queue.cap > MCP_OUTPUT_KEEP)
+	if (output->queue.cap > STDIO_OUTPUT_KEEP)
 		buf_free(&output->queue);
 	else
 		buf_clear(&output->queue);
 	output->begin = 0;
 }
 
-static void mcp_output_fail(struct mcp_output *output, int error)
+static void stdio_output_fail(struct stdio_output *output, int error)
 {
 	output->error = error;
 	output->gap_count = 0;
-	mcp_output_forget(output);
+	stdio_output_forget(output);
 }
 
 /* Writes what can be written without waiting; EAGAIN when that is nothing. A pipe that takes
  * anything takes PIPE_BUF bytes. */
-static ssize_t mcp_output_write_piece(struct mcp_output *output, char *data, size_t len)
+static ssize_t stdio_output_write_piece(struct stdio_output *output, char *data, size_t len)
 {
 	if (!output->source)
 		return write(output->fd, data, len);
@@ -95,95 +95,96 @@ static ssize_t mcp_output_write_piece(struct mcp_output *output, char *data, siz
 	return -1;
 }
 
-static size_t mcp_output_piece(const struct mcp_output *output)
+static size_t stdio_output_piece(const struct stdio_output *output)
 {
-	size_t waiting = mcp_output_waiting(output);
+	size_t waiting = stdio_output_waiting(output);
 	uint64_t to_gap = output->gap_count ? output->gaps[0] - output->written : waiting;
 	return to_gap < waiting ? (size_t)to_gap : waiting;
 }
 
 /* An idle one is watched too: that the reader is gone should be known at once. */
-static void mcp_output_watch(struct mcp_output *output, unsigned events)
+static void stdio_output_watch(struct stdio_output *output, unsigned events)
 {
 	if (output->source && perch_source_watch(output->source, output->error ? 0 : events) < 0)
-		mcp_output_fail(output, -ENOMEM);
+		stdio_output_fail(output, -ENOMEM);
 }
 
-static void mcp_output_flush(struct mcp_output *output)
+static void stdio_output_flush(struct stdio_output *output)
 {
-	while (mcp_output_waiting(output)) {
-		if (mcp_output_is_at_gap(output)) {
+	while (stdio_output_waiting(output)) {
+		if (stdio_output_is_at_gap(output)) {
 			perch_timer_set(output->timer, NSEC_PER_MSEC);
-			mcp_output_watch(output, PERCH_PEER_LEFT);
+			stdio_output_watch(output, PERCH_PEER_LEFT);
 			return;
 		}
-		ssize_t n = mcp_output_write_piece(
-			output, output->queue.data + output->begin, mcp_output_piece(output));
+		ssize_t n = stdio_output_write_piece(
+			output, output->queue.data + output->begin, stdio_output_piece(output));
 		if (n >= 0) {
 			output->begin += (size_t)n;
 			output->written += (uint64_t)n;
 		} else if (errno == EAGAIN) {
-			mcp_output_watch(output, PERCH_WRITABLE);
+			stdio_output_watch(output, PERCH_WRITABLE);
 			return;
 		} else if (errno != EINTR) {
-			mcp_output_fail(output, -errno);
+			stdio_output_fail(output, -errno);
 		}
 	}
-	mcp_output_forget(output);
-	mcp_output_watch(output, PERCH_PEER_LEFT);
+	stdio_output_forget(output);
+	stdio_output_watch(output, PERCH_PEER_LEFT);
 }
 
-void mcp_output_take(struct mcp_output *output, struct str line, bool is_response)
+void stdio_output_take(struct stdio_output *output, struct str line, bool is_response)
 {
 	if (output->error)
 		return;
 	if (is_response && output->has_notified)
-		mcp_output_add_gap(output);
+		stdio_output_add_gap(output);
 	output->has_notified = output->has_notified || !is_response;
 	if (output->begin > output->queue.len / 2) {
 		buf_consume(&output->queue, output->begin);
 		output->begin = 0;
 	}
-	bool was_empty = !mcp_output_waiting(output);
+	bool was_empty = !stdio_output_waiting(output);
 	if (buf_append(&output->queue, line.data, line.len + 1) < 0) {
-		mcp_output_fail(output, -ENOMEM);
+		stdio_output_fail(output, -ENOMEM);
 		return;
 	}
 	output->taken += line.len + 1;
 	if (was_empty)
-		mcp_output_flush(output);
+		stdio_output_flush(output);
 }
 
 /* ---- the loop -------------------------------------------------------------- */
 
-static void mcp_output_ready(perch_source *source, void *data, unsigned events)
+static void stdio_output_ready(perch_source *source, void *data, unsigned events)
 {
-	struct mcp_output *output = data;
+	struct stdio_output *output = data;
 	if (events & PERCH_HANGUP)
-		mcp_output_fail(output, -EPIPE);
+		stdio_output_fail(output, -EPIPE);
 	if (events & PERCH_WRITABLE)
-		mcp_output_flush(output);
+		stdio_output_flush(output);
 	else
 		perch_source_watch(source, 0); /* the client writes no more: the input tells that, too */
 }
 
-static void mcp_output_due(perch_timer *timer, void *data)
+static void stdio_output_due(perch_timer *timer, void *data)
 {
 	(void)timer;
-	mcp_output_flush(data);
+	stdio_output_flush(data);
 }
 
-int mcp_output_open(struct mcp_output *output, perch_host *host, int fd, perch_err *err)
+int stdio_output_open(struct stdio_output *output, perch_host *host, int fd, perch_err *err)
 {
-	*output = (struct mcp_output){ .fd = fd };
-	int r = perch_timer_new(host, mcp_output_due, output, &output->timer, err);
+	*output = (struct stdio_output){ .fd = fd };
+	int r = perch_timer_new(host, stdio_output_due, output, &output->timer, err);
 	if (r < 0)
 		return r;
-	r = perch_source_new(host, fd, PERCH_PEER_LEFT, mcp_output_ready, output, &output->source, err);
+	r = perch_source_new(
+		host, fd, PERCH_PEER_LEFT, stdio_output_ready, output, &output->source, err);
 	return r == -EPERM ? 0 : r;
 }
 
-void mcp_output_close(struct mcp_output *output)
+void stdio_output_close(struct stdio_output *output)
 {
 	perch_source_free(output->source);
 	perch_timer_free(output->timer);

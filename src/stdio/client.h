@@ -1,11 +1,10 @@
-/* What the parts of the transport on a pair of descriptors share. */
-#ifndef MCP_STDIO_PARTS_H
-#define MCP_STDIO_PARTS_H
+/* A client on a pair of descriptors, mostly stdin and stdout: its lines, messages on their way to
+ * it, and the process that it is. What `perch mcp` and `perch acp` share. */
+#ifndef STDIO_CLIENT_H
+#define STDIO_CLIENT_H
 
 #include "base/buf.h"
 #include "base/str.h"
-#include "mcp/front.h"
-#include "mcp/stdio.h"
 #include "perch/loop.h"
 
 /* ---- stdio_output.c -------------------------------------------------------- */
@@ -13,9 +12,9 @@
 /* Messages on their way to the client, in a descriptor that is not ours alone: it is never made
  * non-blocking, and never waited for. */
 
-enum { MCP_OUTPUT_FULL = 4 * 1024 * 1024 }; /* bytes that the client has not read */
+enum { STDIO_OUTPUT_FULL = 4 * 1024 * 1024 }; /* bytes that the client has not read */
 
-struct mcp_output {
+struct stdio_output {
 	int fd;
 	perch_source *source; /* NULL: a file, which is always ready */
 	perch_timer *timer;
@@ -32,34 +31,35 @@ struct mcp_output {
 };
 
 /* 0, -ENOMEM, or as perch_source_new fails. */
-int mcp_output_open(struct mcp_output *output, perch_host *host, int fd, perch_err *err);
+int stdio_output_open(struct stdio_output *output, perch_host *host, int fd, perch_err *err);
 
 /* The line has a '\n' behind it. A response is not in one read with a notification before it: there
  * are clients that forget the call of a progress as soon as they see its response. */
-void mcp_output_take(struct mcp_output *output, struct str line, bool is_response);
+void stdio_output_take(struct stdio_output *output, struct str line, bool is_response);
 
-static inline size_t mcp_output_waiting(const struct mcp_output *output)
+static inline size_t stdio_output_waiting(const struct stdio_output *output)
 {
 	return output->queue.len - output->begin;
 }
 
-void mcp_output_close(struct mcp_output *output);
+void stdio_output_close(struct stdio_output *output);
 
 /* ---- stdio_input.c --------------------------------------------------------- */
 
 /* Lines of the client. */
 
-struct mcp_input;
+struct stdio_input;
 
 /* The line is without its newline, and empty where it was longer than may be. Returns whether more
  * lines are wanted now. */
-typedef bool mcp_line_fn(void *data, struct str line, bool is_too_long);
+typedef bool stdio_line_fn(void *data, struct str line, bool is_too_long);
 
-struct mcp_input {
+struct stdio_input {
 	int fd;
 	perch_source *source; /* NULL: a file, which is always ready */
 	perch_timer *timer;   /* goes on with lines that were not wanted before */
-	mcp_line_fn *take;
+	size_t line_max;      /* bytes */
+	stdio_line_fn *take;
 	void (*ended)(void *data);
 	void *data;
 	struct buf buf;
@@ -69,36 +69,31 @@ struct mcp_input {
 	bool has_ended;
 };
 
-int mcp_input_open(struct mcp_input *input, perch_host *host, int fd, perch_err *err);
+int stdio_input_open(struct stdio_input *input, perch_host *host, int fd, perch_err *err);
 
 /* Lines are wanted again. */
-void mcp_input_resume(struct mcp_input *input);
+void stdio_input_resume(struct stdio_input *input);
 
 /* Nothing more is wanted. */
-void mcp_input_stop(struct mcp_input *input);
+void stdio_input_stop(struct stdio_input *input);
 
-void mcp_input_close(struct mcp_input *input);
+void stdio_input_close(struct stdio_input *input);
 
-/* ---- a client -------------------------------------------------------------- */
+/* ---- stdio_parent.c -------------------------------------------------------- */
 
-enum { MCP_END_MS = 1400 }; /* clients kill after 2 s */
+/* The process that started us: another one may hold our stdin open when it dies. */
 
-struct mcp_stdio {
-	struct mcp_stdio_options options;
-	perch_host *host;
-	perch_service *service;
-	struct mcp_front *front;
-	struct mcp_caller caller;
-	struct mcp_connection *connection; /* NULL: the client is gone */
-	struct mcp_input input;
-	struct mcp_output output;
-	perch_timer *ladder; /* when the end must have come */
-	perch_source *parent;
-	int parent_fd;
-	bool is_held; /* the client does not read: no job is read either */
-	bool is_ending;
-	bool is_late;
-	bool has_no_memory;
+struct stdio_parent {
+	int fd; /* -1 = it is not watched */
+	perch_source *source;
+	void (*left)(void *data);
+	void *data;
 };
+
+/* A parent that cannot be watched is no reason not to serve. One that has gone already is told of
+ * at once. */
+void stdio_parent_watch(struct stdio_parent *parent, perch_host *host);
+
+void stdio_parent_close(struct stdio_parent *parent);
 
 #endif

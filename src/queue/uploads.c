@@ -1,5 +1,5 @@
 /* Attachments of a turn. */
-#include "serve/uploads.h"
+#include "queue/uploads.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -71,10 +71,10 @@ const char *uploads_refuse(const perch_json_value *list)
 
 /* ---- writing --------------------------------------------------------------------- */
 
-static int uploads_path(const struct record *record, char **ret_path)
+static int uploads_path(const struct uploads *uploads, char **ret_path)
 {
 	char below[64];
-	snprintf(below, sizeof(below), "perch/attachments/%s", record->id);
+	snprintf(below, sizeof(below), "perch/attachments/%s", uploads->id);
 	return paths_user(PATH_STATE, below, ret_path, NULL);
 }
 
@@ -99,7 +99,7 @@ static void upload_name(size_t number, struct str type, char out[48])
 		is_word ? type.data : "");
 }
 
-static int upload_save(struct record *record, size_t number, struct str type, struct str text,
+static int upload_save(struct uploads *uploads, size_t number, struct str type, struct str text,
 	const char **ret_url, perch_err *err)
 {
 	_cleanup_free_ char *directory = NULL;
@@ -108,22 +108,22 @@ static int upload_save(struct record *record, size_t number, struct str type, st
 	int r = base64_append_decoded(&bytes, text);
 	if (r < 0)
 		return err_set(err, r, "attachment %zu is no base64", number);
-	r = uploads_path(record, &directory);
+	r = uploads_path(uploads, &directory);
 	if (r == 0)
 		r = paths_make(directory, err);
 	upload_name(number, type, name);
-	const char *path = r == 0 ? arena_join(&record->arena, directory, "/", name, NULL) : NULL;
-	const char *url = path ? arena_join(&record->arena, "file://", path, NULL) : NULL;
+	const char *path = r == 0 ? arena_join(uploads->arena, directory, "/", name, NULL) : NULL;
+	const char *url = path ? arena_join(uploads->arena, "file://", path, NULL) : NULL;
 	if (r == 0 && !url)
 		return err_no_memory(err);
-	record->has_files = true;
+	uploads->has_files = true;
 	if (r == 0)
 		r = replace_path(path, (struct str){ bytes.data ? bytes.data : "", bytes.len });
 	*ret_url = url;
 	return r < 0 ? err_set(err, r, "attachment %zu: %s", number, perch_strerror(r)) : 0;
 }
 
-static int upload_take(struct record *record, const perch_json_value *item, size_t number,
+static int upload_take(struct uploads *uploads, const perch_json_value *item, size_t number,
 	perch_attachment *attachment, perch_err *err)
 {
 	struct str url = json_str(perch_json_get(item, "url"));
@@ -133,31 +133,31 @@ static int upload_take(struct record *record, const perch_json_value *item, size
 	struct str text;
 	int r = 0;
 	if (upload_take_apart(url, &type, &text))
-		r = upload_save(record, number, type, text, &attachment->url, err);
+		r = upload_save(uploads, number, type, text, &attachment->url, err);
 	else
-		attachment->url = arena_dup(&record->arena, url);
+		attachment->url = arena_dup(uploads->arena, url);
 	if (perch_json_type_of(name) == PERCH_JSON_STRING)
-		attachment->name = arena_dup(&record->arena, json_str(name));
+		attachment->name = arena_dup(uploads->arena, json_str(name));
 	attachment->kind =
 		upload_kind(perch_json_type_of(kind) == PERCH_JSON_STRING ? json_str(kind) : type);
 	return r == 0 && !attachment->url ? err_no_memory(err) : r;
 }
 
-int uploads_write(
-	struct record *record, const perch_json_value *list, perch_job_request *request, perch_err *err)
+int uploads_write(struct uploads *uploads, const perch_json_value *list, perch_job_request *request,
+	perch_err *err)
 {
 	size_t count = perch_json_count(list);
 	const char *wrong = uploads_refuse(list);
 	if (wrong)
 		return err_set(err, -EINVAL, "%s", wrong);
-	perch_attachment *items = arena_alloc(&record->arena, (count + 1) * sizeof(*items));
+	perch_attachment *items = arena_alloc(uploads->arena, (count + 1) * sizeof(*items));
 	if (!items)
 		return err_no_memory(err);
 	memset(items, 0, (count + 1) * sizeof(*items));
 	perch_json_iter iter = perch_json_iterate(list);
 	size_t number = 0;
 	for (const perch_json_value *item; (item = perch_json_next(&iter)); number++) {
-		int r = upload_take(record, item, number + 1, &items[number], err);
+		int r = upload_take(uploads, item, number + 1, &items[number], err);
 		if (r < 0)
 			return r;
 	}
@@ -166,10 +166,10 @@ int uploads_write(
 	return 0;
 }
 
-void uploads_remove(struct record *record)
+void uploads_remove(struct uploads *uploads)
 {
 	_cleanup_free_ char *path = NULL;
-	if (record->has_files && uploads_path(record, &path) == 0)
+	if (uploads->has_files && uploads_path(uploads, &path) == 0)
 		tree_remove(path);
-	record->has_files = false;
+	uploads->has_files = false;
 }

@@ -1,20 +1,27 @@
 /* Attachments of a turn: data: URLs become files in a private directory for as long as the job
  * runs; http(s): URLs are passed on, and never fetched. */
-#ifndef SERVE_UPLOADS_H
-#define SERVE_UPLOADS_H
+#ifndef QUEUE_UPLOADS_H
+#define QUEUE_UPLOADS_H
 
+#include "base/arena.h"
 #include "perch/job.h"
 #include "perch/json.h"
-#include "serve/record.h"
 
 enum { UPLOADS_MAX = 16 };
 
 /* Whether a list can be one: NULL, or what is wrong with it. */
 const char *uploads_refuse(const perch_json_value *list);
 
+/* The files of one job. */
+struct uploads {
+	struct arena *arena;
+	const char *id; /* of the job */
+	bool has_files; /* that are to be removed */
+};
+
 /* -EINVAL, -ENOSPC and other errnos, -ENOMEM. */
-int uploads_write(struct record *record, const perch_json_value *list, perch_job_request *request,
+int uploads_write(struct uploads *uploads, const perch_json_value *list, perch_job_request *request,
 	perch_err *err);
-void uploads_remove(struct record *record);
+void uploads_remove(struct uploads *uploads);
 
 #endif

@@ -1,0 +1,354 @@
+/* An editor on stdin and stdout: its lines go to the engine, the engine's wishes become chats
+ * (editor_chat.c) and jobs of the service (editor_task.c), and all of it ends with the editor. */
+#include "acp/acp_editor.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "acp/editor_parts.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/paths.h"
+
+DEFINE_POINTER_CLEANUP(acp_cleanup_editor, struct acp_editor, acp_editor_free)
+
+void acp_editor_warn(struct acp_editor *editor, const char *text)
+{
+	if (editor->options.warn)
+		editor->options.warn(editor->options.data, text);
+}
+
+/* ---- the engine ------------------------------------------------------------ */
+
+static void acp_editor_send(void *data, struct str line, bool is_response)
+{
+	struct acp_editor *editor = data;
+	(void)is_response; /* editors keep order: no gap is needed */
+	stdio_output_take(&editor->output, line, false);
+}
+
+static void acp_editor_wish(void *data, const struct acp_wish *wish)
+{
+	struct acp_editor *editor = data;
+	struct acp_task *task = wish->request ? acp_request_data(wish->request) : NULL;
+	switch (wish->kind) {
+	case ACP_WISH_NEW:
+		acp_chat_new(editor, wish);
+		break;
+	case ACP_WISH_LOAD:
+	case ACP_WISH_RESUME:
+		acp_store_reopen(editor, wish);
+		break;
+	case ACP_WISH_LIST:
+		acp_store_list(editor, wish);
+		break;
+	case ACP_WISH_DELETE:
+		acp_store_delete(editor, wish);
+		break;
+	case ACP_WISH_CONFIGURE:
+		acp_chat_configure(editor, wish);
+		break;
+	case ACP_WISH_PROMPT:
+		acp_task_begin(editor, wish);
+		break;
+	case ACP_WISH_CANCEL:
+		if (task)
+			acp_task_cancel(task);
+		break;
+	case ACP_WISH_ANSWER:
+		if (task)
+			acp_task_answer(task, wish->number, wish->answer);
+		break;
+	case ACP_WISH_FORGET:
+		acp_chat_forget(acp_session_data(wish->session));
+		break;
+	}
+}
+
+static const struct acp_agent_table acp_editor_table = {
+	.send = acp_editor_send,
+	.wish = acp_editor_wish,
+};
+
+static bool acp_editor_line(void *data, struct str line, bool is_too_long)
+{
+	struct acp_editor *editor = data;
+	acp_agent_line(editor->agent, line, is_too_long);
+	return stdio_output_waiting(&editor->output) < STDIO_OUTPUT_FULL &&
+		!acp_agent_is_broken(editor->agent);
+}
+
+/* ---- the catalogue --------------------------------------------------------- */
+
+static int acp_editor_read_catalog(struct acp_editor *editor, perch_err *err)
+{
+	perch_catalog *catalog = NULL;
+	int r = perch_service_catalog(editor->service, &catalog, err);
+	if (r < 0)
+		return r;
+	perch_catalog_free(editor->catalog);
+	editor->catalog = catalog;
+	return 0;
+}
+
+static void acp_editor_changed(perch_service *service, void *data)
+{
+	(void)service;
+	struct acp_editor *editor = data;
+	perch_timer_set(editor->changes, ACP_SETTLE_MS * NSEC_PER_MSEC);
+}
+
+static void acp_editor_read_again(perch_timer *timer, void *data)
+{
+	(void)timer;
+	struct acp_editor *editor = data;
+	perch_err err = { 0 };
+	if (editor->is_ending)
+		return;
+	if (acp_editor_read_catalog(editor, &err) < 0) {
+		acp_editor_warn(editor, err.text);
+		return;
+	}
+	for (struct acp_chat *chat = list_first(&editor->chats); chat; chat = list_next(chat))
+		acp_chat_tell_commands(chat);
+}
+
+static void acp_editor_service_warns(perch_service *service, void *data, const char *text)
+{
+	(void)service;
+	acp_editor_warn(data, text);
+}
+
+/* ---- the end --------------------------------------------------------------- */
+
+void acp_editor_stop(struct acp_editor *editor)
+{
+	if (editor->is_ending)
+		return;
+	editor->is_ending = true;
+	stdio_input_stop(&editor->input);
+	perch_timer_set(editor->ladder, ACP_END_MS * NSEC_PER_MSEC);
+	for (struct acp_task *task = list_first(&editor->tasks); task; task = list_next(task)) {
+		task->request = NULL;
+		task->chat = NULL;
+	}
+	for (struct acp_chat *chat = list_first(&editor->chats); chat; chat = list_next(chat))
+		chat->session = NULL;
+	acp_agent_free(steal(&editor->agent));
+	perch_service_close(editor->service);
+	perch_service_cancel(editor->service, SIGTERM);
+}
+
+static void acp_editor_left(void *data)
+{
+	acp_editor_stop(data);
+}
+
+static void acp_editor_late(perch_timer *timer, void *data)
+{
+	(void)timer;
+	struct acp_editor *editor = data;
+	editor->is_late = true;
+}
+
+/* ---- the loop -------------------------------------------------------------- */
+
+static void acp_editor_hold(struct acp_editor *editor, bool is_held)
+{
+	editor->is_held = is_held;
+	for (struct acp_task *task = list_first(&editor->tasks); task; task = list_next(task))
+		perch_job_hold(task->job, is_held);
+	if (!is_held)
+		stdio_input_resume(&editor->input);
+}
+
+/* What cannot be done in the middle of something else. */
+static void acp_editor_settle(struct acp_editor *editor)
+{
+	size_t waiting = stdio_output_waiting(&editor->output);
+	bool is_broken = editor->agent && acp_agent_is_broken(editor->agent);
+	editor->has_no_memory = editor->has_no_memory || is_broken || editor->output.error == -ENOMEM;
+	if (editor->output.error || is_broken)
+		acp_editor_stop(editor);
+	if (editor->is_ending)
+		return;
+	if (!editor->is_held && waiting >= STDIO_OUTPUT_FULL)
+		acp_editor_hold(editor, true);
+	else if (editor->is_held && waiting < STDIO_OUTPUT_FULL / 2)
+		acp_editor_hold(editor, false);
+	else if (waiting < STDIO_OUTPUT_FULL / 2)
+		stdio_input_resume(&editor->input);
+}
+
+static bool acp_editor_is_over(const struct acp_editor *editor)
+{
+	if (!editor->is_ending || editor->is_late)
+		return editor->is_late;
+	return !perch_service_jobs(editor->service) && !perch_service_servers(editor->service) &&
+		!stdio_output_waiting(&editor->output);
+}
+
+int acp_editor_run(struct acp_editor *editor)
+{
+	int r = 0;
+	while (r >= 0 && !acp_editor_is_over(editor)) {
+		acp_editor_settle(editor);
+		if (!acp_editor_is_over(editor))
+			r = perch_host_wait(editor->host, -1);
+	}
+	return r < 0 ? r : editor->has_no_memory ? -ENOMEM : 0;
+}
+
+/* ---- life ------------------------------------------------------------------ */
+
+static int acp_editor_open_service(struct acp_editor *editor, perch_err *err)
+{
+	perch_service_options options = PERCH_SERVICE_OPTIONS_INIT;
+	options.frontend = "acp";
+	options.profiles = editor->options.profiles;
+	options.no_store = editor->options.no_store;
+	options.trace = editor->options.trace;
+	options.trace_secrets = editor->options.trace_secrets;
+	options.changed = acp_editor_changed;
+	options.warn = acp_editor_service_warns;
+	options.data = editor;
+	int r = perch_service_new(editor->host, &options, &editor->service, err);
+	return r < 0 ? r : acp_editor_read_catalog(editor, err);
+}
+
+/* The name that the catalogue has for a file. */
+static const perch_entry *acp_editor_find_agent(struct acp_editor *editor, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct str stem = str_from(slash ? slash + 1 : path);
+	if (str_has_suffix(stem, STR(".yaml")))
+		stem.len -= strlen(".yaml");
+	const char *name = arena_dup(&editor->arena, stem);
+	return name ? perch_catalog_find(editor->catalog, PERCH_ENTRY_AGENT, name) : NULL;
+}
+
+static int acp_editor_find_agents(
+	struct acp_editor *editor, bool *ret_has_directories, perch_err *err)
+{
+	size_t count = list_count(editor->options.profiles);
+	editor->agents = arena_alloc(&editor->arena, (count + 1) * sizeof(*editor->agents));
+	const char *list = arena_dup(&editor->arena, STR(","));
+	for (size_t i = 0; i < count && editor->agents && list; i++) {
+		const char *path = editor->options.profiles[i];
+		const perch_entry *entry = acp_editor_find_agent(editor, path);
+		if (!entry)
+			return err_set(err, -ENOENT, "there is no profile %.200s", path);
+		if (entry->problem)
+			return err_set(err, -EINVAL, "%s", entry->problem);
+		*ret_has_directories = *ret_has_directories || strcmp(entry->protocol, "0.1") != 0;
+		editor->agents[i] = arena_dup(&editor->arena, str_from(entry->name));
+		editor->agents[i + 1] = NULL;
+		list = arena_join(&editor->arena, list, entry->name, ",", NULL);
+		if (!editor->agents[i])
+			return err_no_memory(err);
+	}
+	editor->agent_list = list;
+	return editor->agents && list ? 0 : err_no_memory(err);
+}
+
+static int acp_editor_open_engine(struct acp_editor *editor, perch_err *err)
+{
+	struct acp_agent_options options = {
+		.name = STR("perch"),
+		.version = str_from(perch_version()),
+		.has_store = !editor->options.no_store,
+		.has_attachments = true,
+	};
+	int r = acp_editor_find_agents(editor, &options.has_directories, err);
+	if (r < 0)
+		return r;
+	const perch_entry *first =
+		perch_catalog_find(editor->catalog, PERCH_ENTRY_AGENT, editor->agents[0]);
+	options.title = str_from(first->title ? first->title : first->name);
+	if (acp_agent_new(&options, &acp_editor_table, editor, &editor->agent) < 0)
+		return err_no_memory(err);
+	return 0;
+}
+
+static int acp_editor_open_store(struct acp_editor *editor, perch_err *err)
+{
+	_cleanup_free_ char *directory = NULL;
+	if (editor->options.no_store)
+		return 0;
+	int r = paths_user(PATH_STATE, "perch", &directory, err);
+	if (r == 0)
+		r = paths_make(directory, err);
+	_cleanup_free_ char *path = r == 0 ? str_join(directory, "/transcripts.db", NULL) : NULL;
+	if (r == 0 && !path)
+		r = err_no_memory(err);
+	return r < 0 ? r : transcripts_open(editor->host, path, &editor->transcripts, err);
+}
+
+static int acp_editor_open_loop(struct acp_editor *editor, perch_err *err)
+{
+	perch_host *host = editor->host;
+	int r = perch_timer_new(host, acp_editor_read_again, editor, &editor->changes, err);
+	if (r == 0)
+		r = perch_timer_new(host, acp_editor_late, editor, &editor->ladder, err);
+	if (r == 0)
+		r = stdio_output_open(&editor->output, host, editor->options.output, err);
+	editor->input.take = acp_editor_line;
+	editor->input.ended = acp_editor_left;
+	editor->input.data = editor;
+	editor->input.line_max = ACP_LINE_MAX;
+	editor->parent.left = acp_editor_left;
+	editor->parent.data = editor;
+	if (r == 0)
+		r = stdio_input_open(&editor->input, host, editor->options.input, err);
+	return r;
+}
+
+int acp_editor_new(perch_host *host, const struct acp_editor_options *options,
+	struct acp_editor **ret_editor, perch_err *err)
+{
+	_cleanup_(acp_cleanup_editor) struct acp_editor *editor = calloc(1, sizeof(*editor));
+	if (!editor)
+		return err_no_memory(err);
+	editor->host = host;
+	editor->options = *options;
+	editor->parent.fd = -1;
+	int r = acp_editor_open_loop(editor, err);
+	if (r == 0)
+		r = acp_editor_open_service(editor, err);
+	if (r == 0)
+		r = acp_editor_open_engine(editor, err);
+	if (r == 0)
+		r = acp_editor_open_store(editor, err);
+	if (r < 0)
+		return r;
+	stdio_parent_watch(&editor->parent, host);
+	*ret_editor = steal(&editor);
+	return 0;
+}
+
+/* What is under way in the transcripts is finished before: it has requests of the engine. */
+void acp_editor_free(struct acp_editor *editor)
+{
+	if (!editor)
+		return;
+	editor->is_ending = true;
+	acp_agent_free(steal(&editor->agent));
+	perch_service_free(editor->service);
+	struct acp_task *task;
+	while ((task = list_first(&editor->tasks)))
+		acp_task_free(task);
+	struct acp_chat *chat;
+	while ((chat = list_first(&editor->chats)))
+		acp_chat_free(chat);
+	transcripts_free(editor->transcripts);
+	perch_catalog_free(editor->catalog);
+	stdio_parent_close(&editor->parent);
+	perch_timer_free(editor->changes);
+	perch_timer_free(editor->ladder);
+	stdio_input_close(&editor->input);
+	stdio_output_close(&editor->output);
+	arena_free(&editor->arena);
+	free(editor);
+}

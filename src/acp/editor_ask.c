@@ -1,0 +1,312 @@
+/* The questions of a job, for the user of the editor: permissions are the editor's own, those of a
+ * plugin become forms, or texts with numbers that the next prompt answers. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "acp/editor_parts.h"
+#include "base/cleanup.h"
+#include "base/macros.h"
+
+#define ACP_ALLOW "allow"
+#define ACP_ALWAYS "always"
+#define ACP_REJECT "reject"
+
+static const perch_ask *acp_asks_find(const struct acp_task *task, uint64_t number)
+{
+	for (size_t i = 0; i < task->ask_count; i++) {
+		if (task->asks[i].number == number)
+			return task->asks[i].ask;
+	}
+	return NULL;
+}
+
+static void acp_asks_drop(struct acp_task *task, uint64_t number)
+{
+	for (size_t i = 0; i < task->ask_count; i++) {
+		if (task->asks[i].number != number)
+			continue;
+		task->ask_count--;
+		memmove(&task->asks[i], &task->asks[i + 1], (task->ask_count - i) * sizeof(task->asks[0]));
+		return;
+	}
+}
+
+/* ---- permissions ----------------------------------------------------------- */
+
+static bool acp_asks_is_allowed(const struct acp_chat *chat, const perch_ask *ask)
+{
+	for (size_t i = 0; i < chat->always_count; i++) {
+		if (str_is(str_of(ask->subject), chat->always[i]))
+			return true;
+	}
+	return false;
+}
+
+static void acp_asks_remember(struct acp_chat *chat, const perch_ask *ask)
+{
+	const char *name = arena_dup(&chat->arena, str_of(ask->subject));
+	if (name && chat->always_count < ACP_ALWAYS_MAX)
+		chat->always[chat->always_count++] = name;
+}
+
+static void acp_asks_permit(struct acp_task *task, uint64_t number, bool yes)
+{
+	perch_answer answer = PERCH_ANSWER_INIT;
+	answer.yes = yes;
+	answer.by = "editor";
+	answer.message = yes ? NULL : "the user said no";
+	acp_asks_drop(task, number);
+	perch_job_answer(task->job, number, &answer, NULL);
+}
+
+static void acp_asks_title(const perch_ask *ask, struct buf *text)
+{
+	const perch_text about = ask->description.len ? ask->description : ask->message;
+	buf_append(text, ask->subject.data, ask->subject.len);
+	if (about.len && ask->subject.len)
+		buf_append_text(text, ": ");
+	buf_append(text, about.data, about.len);
+	if (!text->len)
+		buf_append_text(text, "a tool");
+}
+
+/* The agent's own options, or ours; an approval is for one time. */
+static size_t acp_asks_options(const perch_ask *ask, struct acp_option *options, size_t most)
+{
+	static const struct acp_option own[] = {
+		{ STR(ACP_ALLOW), STR("Allow"), STR("allow_once") },
+		{ STR(ACP_REJECT), STR("Reject"), STR("reject_once") },
+		{ STR(ACP_ALWAYS), STR("Always allow in this session"), STR("allow_always") },
+	};
+	size_t count = 0;
+	for (; count < ask->option_count && count < most; count++)
+		options[count] = (struct acp_option){ str_of(ask->options[count].id),
+			str_of(ask->options[count].name), str_of(ask->options[count].kind) };
+	if (count)
+		return count;
+	count = ask->kind == PERCH_ASK_APPROVAL ? 2 : COUNT(own);
+	memcpy(options, own, count * sizeof(own[0]));
+	return count;
+}
+
+static int acp_asks_permission(struct acp_task *task, const perch_ask *ask)
+{
+	enum { OPTIONS_MAX = 16 };
+	_cleanup_(buf_free) struct buf title = { 0 };
+	struct acp_option options[OPTIONS_MAX];
+	char call[64];
+	snprintf(call, sizeof(call), "perch-%llu", (unsigned long long)ask->number);
+	acp_asks_title(ask, &title);
+	if (title.failed)
+		return -ENOMEM;
+	const struct acp_permission permission = {
+		.call = ask->id.len ? str_of(ask->id) : str_from(call),
+		.title = { title.data, title.len },
+		.name = str_of(ask->subject),
+		.input = str_of(ask->detail),
+		.options = options,
+		.option_count = acp_asks_options(ask, options, OPTIONS_MAX),
+	};
+	return acp_request_permission(task->request, ask->number, &permission);
+}
+
+static void acp_asks_chosen(struct acp_task *task, const perch_ask *ask, struct str option)
+{
+	_cleanup_free_ char *name = str_dup(option);
+	perch_answer answer = PERCH_ANSWER_INIT;
+	if (!ask->option_count) {
+		bool is_always = ask->kind == PERCH_ASK_PERMISSION && str_is(option, ACP_ALWAYS);
+		if (is_always && task->chat)
+			acp_asks_remember(task->chat, ask);
+		acp_asks_permit(task, ask->number, is_always || str_is(option, ACP_ALLOW));
+		return;
+	}
+	answer.option = name;
+	if (!name || perch_job_answer(task->job, ask->number, &answer, NULL) < 0)
+		acp_asks_permit(task, ask->number, false);
+	else
+		acp_asks_drop(task, ask->number);
+}
+
+/* ---- questions of plugins -------------------------------------------------- */
+
+static const enum mcp_text_rule acp_asks_rules[] = {
+	[PERCH_VALIDATE_NOTHING] = MCP_ANY_TEXT,
+	[PERCH_VALIDATE_NON_EMPTY] = MCP_NON_EMPTY,
+	[PERCH_VALIDATE_INTEGER] = MCP_INTEGER,
+	[PERCH_VALIDATE_PATH_EXISTS] = MCP_NON_EMPTY,
+	[PERCH_VALIDATE_URL] = MCP_URL,
+};
+
+static const enum mcp_question_kind acp_asks_kinds[] = {
+	[PERCH_QUESTION_PROMPT] = MCP_PROMPT,
+	[PERCH_QUESTION_CONFIRM] = MCP_CONFIRM,
+	[PERCH_QUESTION_SELECT] = MCP_SELECT,
+	[PERCH_QUESTION_MULTI_SELECT] = MCP_MULTI_SELECT,
+};
+
+static int acp_asks_form(struct acp_task *task, const perch_ask *ask)
+{
+	const perch_question *from = ask->question;
+	_cleanup_(arena_free) struct arena arena = { 0 };
+	struct str *options = arena_alloc(&arena, from->option_count * sizeof(*options));
+	if (!options)
+		return -ENOMEM;
+	for (size_t i = 0; i < from->option_count; i++)
+		options[i] = str_of(from->options[i]);
+	const struct mcp_question question = {
+		.kind = acp_asks_kinds[from->kind],
+		.message = str_of(from->message),
+		.rule = acp_asks_rules[from->validator],
+		.has_default = from->has_default,
+		.default_text = str_of(from->default_text),
+		.default_yes = from->default_yes,
+		.defaults = from->defaults,
+		.default_count = from->default_count,
+		.options = options,
+		.option_count = from->option_count,
+	};
+	return acp_request_form(task->request, ask->number, &question);
+}
+
+static void acp_asks_refuse(struct acp_task *task, uint64_t number)
+{
+	perch_answer answer = PERCH_ANSWER_INIT;
+	answer.cancel = true;
+	acp_asks_drop(task, number);
+	perch_job_answer(task->job, number, &answer, NULL);
+}
+
+static void acp_asks_refuse_secret(struct acp_task *task, const perch_ask *ask)
+{
+	acp_task_say(task, STR("It asks for a secret, which never goes through an editor: `"));
+	acp_task_say(task, str_of(ask->message));
+	acp_task_say(task,
+		STR("`. Run it by `perch run` in a terminal once, or give it in a variable that it "
+			"reads.\n"));
+	acp_asks_refuse(task, ask->number);
+}
+
+/* The prompt ends with the question; the next one of the chat is the answer. */
+static void acp_asks_park(struct acp_task *task, const perch_ask *ask)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	acp_text_ask(ask->question, &text);
+	if (text.failed || !task->chat || !task->request) {
+		acp_asks_refuse(task, ask->number);
+		return;
+	}
+	acp_task_say(task, (struct str){ text.data, text.len });
+	task->chat->parked = task;
+	struct acp_request *request = task->request;
+	task->request = NULL;
+	acp_request_set_data(request, NULL);
+	acp_request_stop(request, ACP_END_TURN, (struct str){ 0 });
+}
+
+static void acp_asks_plugin(struct acp_task *task, const perch_ask *ask)
+{
+	int r = acp_asks_form(task, ask);
+	if (r == -EACCES)
+		acp_asks_refuse_secret(task, ask);
+	else if (r == -ENOTSUP)
+		acp_asks_park(task, ask);
+	else if (r < 0)
+		acp_asks_refuse(task, ask->number);
+}
+
+/* ---- the job's side -------------------------------------------------------- */
+
+void acp_task_ask(struct acp_task *task, const perch_ask *ask)
+{
+	bool is_ours = ask->kind == PERCH_ASK_PERMISSION || ask->kind == PERCH_ASK_APPROVAL;
+	if (!task->request || !task->chat || task->ask_count >= ACP_OPEN_ASKS_MAX ||
+		(!is_ours && !ask->question)) {
+		acp_asks_refuse(task, ask->number);
+		return;
+	}
+	task->asks[task->ask_count++] = (struct acp_open_ask){ ask->number, ask };
+	if (!is_ours)
+		acp_asks_plugin(task, ask);
+	else if (!ask->option_count && acp_asks_is_allowed(task->chat, ask))
+		acp_asks_permit(task, ask->number, true);
+	else if (acp_asks_permission(task, ask) < 0)
+		acp_asks_permit(task, ask->number, false);
+}
+
+void acp_task_withdraw(struct acp_task *task, uint64_t number)
+{
+	acp_asks_drop(task, number);
+	if (task->request)
+		acp_request_withdraw(task->request, number);
+}
+
+/* ---- the editor's side ----------------------------------------------------- */
+
+static void acp_asks_give(struct acp_task *task, const perch_ask *ask, const perch_answer *answer)
+{
+	perch_err err = { 0 };
+	uint64_t number = ask->number;
+	if (perch_job_answer(task->job, number, answer, &err) != -EINVAL) {
+		acp_asks_drop(task, number);
+		return;
+	}
+	acp_task_say(task, str_from(err.text));
+	acp_task_say(task, STR("\n"));
+	acp_asks_plugin(task, ask);
+}
+
+static void acp_asks_filled(
+	struct acp_task *task, const perch_ask *ask, const struct acp_answer *given)
+{
+	perch_answer answer = PERCH_ANSWER_INIT;
+	answer.cancel = given->outcome != ACP_ANSWERED;
+	task->is_declined = answer.cancel;
+	answer.text = given->form.text.len ? given->form.text.data : "";
+	answer.text_len = given->form.text.len;
+	answer.yes = given->form.yes;
+	answer.chosen = given->form.chosen;
+	answer.chosen_count = given->form.chosen_count;
+	acp_asks_give(task, ask, &answer);
+}
+
+void acp_task_answer(struct acp_task *task, uint64_t number, const struct acp_answer *answer)
+{
+	const perch_ask *ask = acp_asks_find(task, number);
+	if (!ask)
+		return;
+	if (ask->question)
+		acp_asks_filled(task, ask, answer);
+	else if (answer->outcome == ACP_CHOSEN)
+		acp_asks_chosen(task, ask, answer->option);
+	else
+		acp_asks_permit(task, number, false);
+}
+
+void acp_task_read_answer(struct acp_task *task, struct str text)
+{
+	const perch_ask *ask = task->ask_count ? task->asks[0].ask : NULL;
+	perch_answer answer = PERCH_ANSWER_INIT;
+	perch_err err = { 0 };
+	if (!ask || str_is(str_trim(text), "/cancel")) {
+		acp_task_cancel(task);
+		return;
+	}
+	_cleanup_(arena_free) struct arena arena = { 0 };
+	size_t *chosen = arena_alloc(&arena, (ask->question->option_count + 1) * sizeof(*chosen));
+	_cleanup_free_ char *copy = str_dup(text);
+	if (!chosen || !copy) {
+		acp_asks_refuse(task, ask->number);
+		return;
+	}
+	int r = acp_text_answer(ask->question, (struct str){ copy, text.len }, &answer, chosen, &err);
+	if (r == 0) {
+		acp_asks_give(task, ask, &answer);
+		return;
+	}
+	acp_task_say(task, str_from(err.text));
+	acp_task_say(task, STR("\n"));
+	acp_asks_park(task, ask);
+}

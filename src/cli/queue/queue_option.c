@@ -1,0 +1,68 @@
+/* Which queue, and how it is known that we may. */
+#include "cli/queue/queue_option.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "cli/cli.h"
+#include "queue/mac.h"
+
+enum { QUEUE_PASSWORD_MAX = 1024 };
+
+static int queue_option_read_password(const char *path, struct buf *password, perch_err *err)
+{
+	const char *given = getenv("PERCH_QUEUE_PASSWORD");
+	int r = 0;
+	if (path)
+		r = file_read(path, QUEUE_PASSWORD_MAX, password, err);
+	else if (given)
+		buf_append_text(password, given);
+	while (password->len && password->data[password->len - 1] == '\n')
+		password->len--;
+	if (r == 0 && (buf_terminate(password) < 0))
+		r = -ENOMEM;
+	unsetenv("PERCH_QUEUE_PASSWORD");
+	return r;
+}
+
+int queue_option_read(const struct queue_words *words, struct queue_place *ret_place)
+{
+	const char *url = words->url ? words->url : getenv("PERCH_QUEUE");
+	perch_err err = { 0 };
+	*ret_place = (struct queue_place){ 0 };
+	if (!url || !url[0])
+		return 0;
+	ret_place->is_given = true;
+	int r = redis_url_parse(str_from(url), &ret_place->url, &err);
+	if (r == 0)
+		r = queue_option_read_password(words->password_file, &ret_place->password, &err);
+	if (r == 0 && words->key_file)
+		r = mac_read_key(words->key_file, &ret_place->key, &err);
+	if (r == 0)
+		return 0;
+	cli_error(NULL, "%s", err.text[0] ? err.text : perch_strerror(r));
+	queue_option_free(ret_place);
+	return EXIT_USAGE;
+}
+
+void queue_option_free(struct queue_place *place)
+{
+	if (place->password.data)
+		explicit_bzero(place->password.data, place->password.len);
+	if (place->key.data)
+		explicit_bzero(place->key.data, place->key.len);
+	buf_free(&place->password);
+	buf_free(&place->key);
+}
+
+const char *queue_option_password(const struct queue_place *place)
+{
+	return place->password.len ? place->password.data : NULL;
+}
+
+const struct buf *queue_option_key(const struct queue_place *place)
+{
+	return place->key.len ? &place->key : NULL;
+}

@@ -1,0 +1,164 @@
+/* What a gateway hears of jobs: all of them at the beginning and after every loss, then each
+ * change as it happens. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/macros.h"
+#include "queue/queue_redis_parts.h"
+
+/* ---- whole jobs --------------------------------------------------------------------------- */
+
+/* One entry of a stream: its id, and its members. */
+static void queue_redis_tell_event(
+	struct queue_redis *queue, const struct queue_job *job, const redisReply *entry)
+{
+	if (entry->type != REDIS_REPLY_ARRAY || entry->elements != 2 ||
+		entry->element[1]->type != REDIS_REPLY_ARRAY || entry->element[1]->elements < 2)
+		return;
+	struct str id = queue_redis_text(entry->element[0]);
+	const struct queue_event event = {
+		.number = id.data ? strtoull(id.data, NULL, 10) : 0,
+		.job = job->id,
+		.text = queue_redis_text(entry->element[1]->element[1]),
+	};
+	if (event.text.len)
+		queue->news.loader.event(queue->news.loader.data, &event);
+}
+
+static void queue_redis_tell(struct queue_redis *queue, const redisReply *found)
+{
+	struct queue_job job;
+	if (found->type != REDIS_REPLY_ARRAY || found->elements != 2)
+		return;
+	queue_redis_job(found->element[0], &job);
+	if (!job.id.len || job.state == QUEUE_STATES)
+		return;
+	queue->news.loader.job(queue->news.loader.data, &job);
+	for (size_t i = 0; i < found->element[1]->elements; i++)
+		queue_redis_tell_event(queue, &job, found->element[1]->element[i]);
+}
+
+struct queue_redis_asked {
+	struct queue_redis *queue;
+	queue_done_fn *done;
+	void *data;
+};
+
+static void queue_redis_looked(void *data, const redisReply *reply)
+{
+	struct queue_redis_asked asked = *(struct queue_redis_asked *)data;
+	free(data);
+	if (!reply)
+		return;
+	queue_redis_tell(asked.queue, reply);
+	if (asked.done)
+		asked.done(asked.data, -EEXIST);
+}
+
+int queue_redis_look(struct queue_redis *queue, struct str id, queue_done_fn *done, void *data)
+{
+	struct queue_redis_asked *asked = malloc(sizeof(*asked));
+	if (!asked)
+		return -ENOMEM;
+	*asked = (struct queue_redis_asked){ queue, done, data };
+	int r = redis_link_call(queue->link, "get", &id, 1, queue_redis_looked, asked);
+	if (r < 0)
+		free(asked);
+	return r < 0 ? r : 1;
+}
+
+static void queue_redis_read(struct queue_redis *queue, struct str after);
+
+static void queue_redis_page(void *data, const redisReply *reply)
+{
+	struct queue_redis *queue = data;
+	if (!reply || reply->type != REDIS_REPLY_ARRAY || reply->elements < 2)
+		return;
+	for (size_t i = 1; i < reply->elements; i++)
+		queue_redis_tell(queue, reply->element[i]);
+	queue_redis_read(queue, queue_redis_text(reply->element[0]));
+}
+
+static void queue_redis_read(struct queue_redis *queue, struct str after)
+{
+	char count[24];
+	const struct str words[] = { after, queue_redis_number(count, QUEUE_PAGE) };
+	redis_link_call(queue->link, "page", words, COUNT(words), queue_redis_page, queue);
+}
+
+void queue_redis_load(struct queue_redis *queue)
+{
+	queue_redis_read(queue, STR("0"));
+}
+
+/* ---- changes -------------------------------------------------------------------------------- */
+
+/* The next word of a message; the last one is what is left. */
+static struct str queue_redis_word(struct str *message)
+{
+	const char *end = message->len ? memchr(message->data, ' ', message->len) : NULL;
+	struct str word = { message->data, end ? (size_t)(end - message->data) : message->len };
+	size_t used = word.len + (end ? 1 : 0);
+	*message = (struct str){ message->data + used, message->len - used };
+	return word;
+}
+
+static uint64_t queue_redis_word_number(struct str *message)
+{
+	struct str word = queue_redis_word(message);
+	uint64_t number = 0;
+	for (size_t i = 0; i < word.len && word.data[i] >= '0' && word.data[i] <= '9'; i++)
+		number = number * 10 + (uint64_t)(word.data[i] - '0');
+	return number;
+}
+
+static void queue_redis_heard_event(struct queue_redis *queue, struct str id, struct str rest)
+{
+	struct queue_event event = {
+		.number = queue_redis_word_number(&rest), .job = id, .text = rest
+	};
+	queue->news.loader.event(queue->news.loader.data, &event);
+}
+
+static void queue_redis_heard_state(struct queue_redis *queue, struct str id, struct str rest)
+{
+	uint64_t revision = queue_redis_word_number(&rest);
+	enum queue_state state = queue_state_find(queue_redis_word(&rest));
+	int64_t started_ms = (int64_t)queue_redis_word_number(&rest);
+	if (state != QUEUE_STATES)
+		queue->news.state(queue->news.loader.data, id, revision, state, started_ms);
+}
+
+static void queue_redis_heard_over(struct queue_redis *queue, struct str id, struct str rest)
+{
+	struct queue_job job = { .id = id };
+	struct queue_event last = { .job = id };
+	job.revision = queue_redis_word_number(&rest);
+	job.state = queue_state_find(queue_redis_word(&rest));
+	job.ended_ms = (int64_t)queue_redis_word_number(&rest);
+	last.number = queue_redis_word_number(&rest);
+	const char *end = rest.len ? memchr(rest.data, '\n', rest.len) : NULL;
+	if (!end || job.state == QUEUE_STATES)
+		return;
+	last.text = (struct str){ rest.data, (size_t)(end - rest.data) };
+	job.result = (struct str){ end + 1, rest.len - last.text.len - 1 };
+	queue->news.over(queue->news.loader.data, &job, &last);
+}
+
+void queue_redis_heard(void *data, const redisReply *message)
+{
+	struct queue_redis *queue = data;
+	struct str rest = queue_redis_text(message);
+	struct str word = queue_redis_word(&rest);
+	struct str id = queue_redis_word(&rest);
+	if (str_is(word, "new") || !queue->news.knows(queue->news.loader.data, id)) {
+		if (!queue->news.knows(queue->news.loader.data, id))
+			queue_redis_look(queue, id, NULL, NULL);
+	} else if (str_is(word, "event")) {
+		queue_redis_heard_event(queue, id, rest);
+	} else if (str_is(word, "state")) {
+		queue_redis_heard_state(queue, id, rest);
+	} else if (str_is(word, "over")) {
+		queue_redis_heard_over(queue, id, rest);
+	}
+}

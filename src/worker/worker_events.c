@@ -1,0 +1,233 @@
+/* What a job tells, on its way to the queue: one call at a time for each job, so that what comes
+ * meanwhile goes together, and nothing is told out of order. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/macros.h"
+#include "data/json.h"
+#include "worker/worker_parts.h"
+
+enum { WORKER_BATCH = 64 };
+
+/* ---- sending -------------------------------------------------------------------------- */
+
+static void worker_events_drop(struct worker_job *job, size_t count)
+{
+	struct worker_event *event;
+	while (count-- && (event = list_first(&job->events))) {
+		list_remove(&job->events, event);
+		job->event_bytes -= event->len;
+		job->worker->waiting_bytes -= event->len;
+		job->published++;
+		free(event);
+	}
+}
+
+static void worker_events_taken(void *data, enum queue_answer answer)
+{
+	struct worker_job *job = data;
+	size_t count = job->in_flight;
+	job->in_flight = 0;
+	if (answer == QUEUE_FENCED) {
+		worker_job_abandon(job);
+		return;
+	}
+	job->is_full = answer == QUEUE_FULL;
+	if (job->is_full) {
+		worker_say(job->worker, true, "the queue's memory is full: jobs wait until there is room");
+		return;
+	}
+	worker_events_drop(job, count);
+	worker_job_send(job);
+}
+
+static void worker_events_finished(void *data, enum queue_answer answer)
+{
+	struct worker_job *job = data;
+	struct worker *worker = job->worker;
+	job->is_finishing = false;
+	if (answer == QUEUE_FULL) {
+		job->is_full = true;
+		return;
+	}
+	if (answer == QUEUE_FENCED)
+		worker_say(
+			worker, true, "the end of %s came too late: its lease had ended", job->job.id.data);
+	worker_job_free(job);
+	worker_look(worker);
+}
+
+static void worker_events_finish(struct worker_job *job)
+{
+	const struct queue_end end = {
+		.lease = { job->job.id, job->fence },
+		.state = job->state,
+		.result = { job->result.data, job->result.len },
+		.text = { job->last.data, job->last.len },
+		.agent = { job->agent_now.data, job->agent_now.len },
+	};
+	const struct queue *queue = job->worker->queue;
+	job->is_finishing = true;
+	if (queue->table->finish(job->worker->queue, &end, worker_events_finished, job) < 0) {
+		job->is_finishing = false;
+		job->is_full = true; /* the next tick tries again */
+	}
+}
+
+void worker_job_send(struct worker_job *job)
+{
+	const struct queue_lease lease = { job->job.id, job->fence };
+	struct queue *queue = job->worker->queue;
+	struct str texts[WORKER_BATCH];
+	size_t count = 0;
+	if (job->in_flight || job->is_finishing || job->is_full)
+		return;
+	struct worker_event *event = list_first(&job->events);
+	for (; event && count < WORKER_BATCH; event = list_next(event))
+		texts[count++] = (struct str){ event->text, event->len };
+	if (!count) {
+		if (job->state != QUEUE_RUNNING)
+			worker_events_finish(job);
+		return;
+	}
+	job->in_flight = count;
+	if (queue->table->publish(
+			queue, &lease, job->published + 1, texts, count, worker_events_taken, job) < 0) {
+		job->in_flight = 0;
+		job->is_full = true;
+	}
+}
+
+/* ---- what it tells ---------------------------------------------------------------------- */
+
+static void worker_events_hold(struct worker_job *job)
+{
+	bool is_much =
+		job->event_bytes > WORKER_EVENTS_MAX || job->worker->waiting_bytes > WORKER_WAITING_MAX;
+	if (is_much && !job->is_held && job->running) {
+		job->is_held = true;
+		perch_job_hold(job->running, true);
+	}
+}
+
+void worker_job_add(struct worker_job *job, struct str text)
+{
+	struct worker_event *event = malloc(sizeof(*event) + text.len);
+	if (!event) {
+		worker_say(job->worker, true, "an event is lost: there is no memory for it");
+		return;
+	}
+	event->len = text.len;
+	memcpy(event->text, text.data, text.len);
+	list_append(&job->events, event);
+	job->event_bytes += text.len;
+	job->worker->waiting_bytes += text.len;
+	worker_job_send(job);
+	worker_events_hold(job);
+}
+
+static void worker_events_add_text(struct worker_job *job, perch_text text)
+{
+	size_t room = WORKER_TEXT_MAX - job->text.len;
+	size_t len = text.len < room ? text.len : room;
+	job->was_cut = job->was_cut || len < text.len;
+	buf_append(&job->text, text.data, len);
+}
+
+/* The result of a tool is what its event says. */
+static void worker_events_keep_result(struct worker_job *job, perch_text text)
+{
+	_cleanup_json_ perch_json *json = NULL;
+	const perch_json_value *root = NULL;
+	size_t len = 0;
+	if (perch_json_new(NULL, &json) < 0 ||
+		perch_json_parse(json, text.data, text.len, &root, NULL) < 0)
+		return;
+	const char *raw = perch_json_raw(perch_json_get(root, "result"), &len);
+	if (raw)
+		buf_append(&job->result, raw, len);
+}
+
+static void worker_events_note(struct worker_job *job, const perch_event *event, perch_text text)
+{
+	switch (event->kind) {
+	case PERCH_EVENT_PARTIAL:
+	case PERCH_EVENT_REPLY:
+		worker_events_add_text(job, event->text);
+		break;
+	case PERCH_EVENT_SHOWN:
+		if (event->shown->kind == PERCH_SHOWN_OUTPUT)
+			worker_events_add_text(job, event->shown->text);
+		break;
+	case PERCH_EVENT_SESSION:
+		buf_clear(&job->agent_now);
+		buf_append(&job->agent_now, event->text.data, event->text.len);
+		break;
+	case PERCH_EVENT_RESULT:
+		worker_events_keep_result(job, text);
+		break;
+	default:
+		break;
+	}
+}
+
+static void worker_events_write_result(struct worker_job *job, const perch_job_end *end)
+{
+	perch_json_writer out = json_writer_on(&job->result);
+	if (job->result.len) /* a tool's own */
+		return;
+	perch_json_begin_object(&out);
+	json_write_flag(&out, "success", end && end->success);
+	perch_json_write_name(&out, "exit_code");
+	perch_json_write_int64(&out, end ? end->exit_code : -1);
+	json_write_text(&out, job->kind == PERCH_ENTRY_AGENT ? "text" : "output",
+		(struct str){ job->text.data, job->text.len });
+	if (job->was_cut)
+		json_write_flag(&out, "cut", true);
+	perch_json_end_object(&out);
+}
+
+static void worker_events_end(struct worker_job *job, const perch_job_end *end, struct str text)
+{
+	buf_append(&job->last, text.data, text.len); /* the job owns the text */
+	worker_events_write_result(job, end);
+	job->state = end->was_cancelled ? QUEUE_CANCELLED : end->success ? QUEUE_DONE : QUEUE_FAILED;
+	perch_job_free(steal(&job->running));
+	uploads_remove(&job->uploads);
+	worker_job_send(job);
+}
+
+void worker_job_told(perch_job *running, void *data, const perch_event *event)
+{
+	struct worker_job *job = data;
+	perch_text text = { "{}", 2 };
+	int r = perch_event_json(running, event, NULL, &text);
+	if (r < 0)
+		worker_say(job->worker, true, "an event is lost: %s", perch_strerror(r));
+	worker_events_note(job, event, text);
+	if (event->kind == PERCH_EVENT_END)
+		worker_events_end(job, event->end, str_of(text));
+	else if (r == 0)
+		worker_job_add(job, str_of(text));
+}
+
+void worker_job_fail(
+	struct worker_job *job, enum queue_state state, const char *code, const char *text)
+{
+	_cleanup_(buf_free) struct buf line = { 0 };
+	perch_json_writer out = json_writer_on(&line);
+	perch_json_begin_object(&out);
+	json_write_text(&out, "event", STR("error"));
+	json_write_text(&out, "code", str_from(code));
+	json_write_text(&out, "message", str_from(text));
+	perch_json_end_object(&out);
+	worker_events_write_result(job, NULL);
+	buf_printf(&job->last, "{\"event\":\"end\",\"success\":false,\"state\":\"%s\"}",
+		queue_state_name(state));
+	job->state = state;
+	if (!line.failed)
+		worker_job_add(job, (struct str){ line.data, line.len });
+	worker_job_send(job);
+}

@@ -1,0 +1,110 @@
+/* What a worker offers: what [expose.worker] shows, less what its options leave out, by name and
+ * hash, with and without each of its labels. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/cleanup.h"
+#include "base/err.h"
+#include "base/glob.h"
+#include "base/macros.h"
+#include "queue/need.h"
+#include "worker/worker_parts.h"
+
+DEFINE_POINTER_CLEANUP(worker_catalog_cleanup, perch_catalog, perch_catalog_free)
+
+static bool worker_offers_matches(const char *const *patterns, const char *name)
+{
+	if (!patterns || !patterns[0])
+		return true;
+	for (; *patterns; patterns++) {
+		if (glob_match(*patterns, name))
+			return true;
+	}
+	return false;
+}
+
+static bool worker_offers_shows(const struct worker *worker, const perch_entry *entry)
+{
+	const struct worker_options *options = &worker->options;
+	switch (entry->kind) {
+	case PERCH_ENTRY_AGENT:
+		return worker_offers_matches(options->agents, entry->name);
+	case PERCH_ENTRY_TOOL:
+		return worker_offers_matches(options->tools, entry->name);
+	case PERCH_ENTRY_COMMAND:
+		return worker_offers_matches(options->plugins, entry->name);
+	default:
+		return false;
+	}
+}
+
+static int worker_offers_add(struct worker *worker, struct str *list, size_t *count,
+	const perch_entry *entry, const char *hash, const char *label)
+{
+	_cleanup_free_ char *need = need_write(entry->kind, entry->name, hash, label);
+	const char *copy = need ? arena_dup(&worker->offers, str_from(need)) : NULL;
+	if (!copy)
+		return -ENOMEM;
+	list[(*count)++] = str_from(copy);
+	return 0;
+}
+
+static int worker_offers_add_entry(
+	struct worker *worker, struct str *list, size_t *count, const perch_entry *entry)
+{
+	char hash[NEED_HASH_SIZE] = "*";
+	perch_err err = { 0 };
+	if (!worker->options.any_profile && need_hash(entry, hash, &err) < 0) {
+		worker_say(worker, true, "%s is not offered: %s", entry->name, err.text);
+		return 0;
+	}
+	int r = worker_offers_add(worker, list, count, entry, hash, NULL);
+	for (const char *const *label = worker->options.labels; r == 0 && label && *label; label++)
+		r = worker_offers_add(worker, list, count, entry, hash, *label);
+	return r;
+}
+
+static size_t worker_offers_labels(const struct worker *worker)
+{
+	size_t count = 0;
+	while (worker->options.labels && worker->options.labels[count])
+		count++;
+	return count;
+}
+
+int worker_offers_read(struct worker *worker, perch_err *err)
+{
+	_cleanup_(worker_catalog_cleanup) perch_catalog *catalog = NULL;
+	size_t total = 0, count = 0;
+	int r = perch_service_catalog(worker->service, &catalog, err);
+	if (r < 0)
+		return r;
+	const perch_entry *entries = perch_catalog_entries(catalog, &total);
+	arena_reset(&worker->offers);
+	size_t most = total * (1 + worker_offers_labels(worker)) + 1;
+	struct str *list = arena_alloc(&worker->offers, most * sizeof(*list));
+	if (!list)
+		return err_no_memory(err);
+	for (size_t i = 0; r == 0 && i < total; i++) {
+		if (!entries[i].problem && worker_offers_shows(worker, &entries[i]))
+			r = worker_offers_add_entry(worker, list, &count, &entries[i]);
+	}
+	if (r < 0)
+		return err_no_memory(err);
+	if (count + 32 > REDIS_ARGUMENTS_MAX)
+		return err_set(err, -E2BIG,
+			"it would offer %zu things, more than the queue takes: narrow them by "
+			"--agents, --tools and --plugins",
+			count);
+	worker->self.offers = list;
+	worker->self.offer_count = count;
+	return 0;
+}
+
+int worker_describe(struct worker *worker, struct buf *out)
+{
+	for (size_t i = 0; i < worker->self.offer_count; i++)
+		buf_printf(out, "%.*s\n", (int)worker->self.offers[i].len, worker->self.offers[i].data);
+	return out->failed ? -ENOMEM : 0;
+}

@@ -1,0 +1,331 @@
+"""Workers, gateways and Redis under load and faults: how much of it CHAOS says, a short form for every
+run, the long one for `./dev chaos worker`. A seed decides what happens when; CHAOS_SEED plays one again.
+
+What is checked behind it: every job that was accepted is over, and was begun; sessions ran in order; a
+job that ran twice has lost a worker that was killed, stopped or cut off; no worker added an event behind
+its fence."""
+import collections
+import random
+import shutil
+import socketserver
+import threading
+import time
+import traceback
+
+from fleet import *
+
+LONG = os.environ.get("CHAOS") == "long"
+SEED = int(os.environ.get("CHAOS_SEED", random.randrange(1 << 30)))
+JOBS = int(os.environ.get("CHAOS_JOBS", 100000 if LONG else 3000))
+REPORT = os.environ.get("CHAOS_REPORT")
+CLIENTS, SESSIONS, LEASE = 8, 64, 2
+PAUSE = 0.02 if LONG else 0.1  # so that there is time for faults
+FAULTS = ("kill_worker", "kill_worker", "stop_worker", "kill_gateway", "kill_redis", "partition")
+
+
+class Wall(socketserver.ThreadingTCPServer):
+    """A way to Redis that can be cut: nothing is refused, nothing arrives."""
+    allow_reuse_address = True
+    daemon_threads = True
+
+    def __init__(self, port):
+        self.target, self.is_open = port, threading.Event()
+        self.is_open.set()
+        super().__init__(("127.0.0.1", 0), Way)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+class Way(socketserver.BaseRequestHandler):
+    def handle(self):
+        try:
+            there = socket.create_connection(("127.0.0.1", self.server.target))
+        except OSError:
+            return
+        back = threading.Thread(target=self.carry, args=(there, self.request), daemon=True)
+        back.start()
+        self.carry(self.request, there)
+
+    def carry(self, source, target):
+        try:
+            while data := source.recv(65536):
+                self.server.is_open.wait()
+                target.sendall(data)
+        except OSError:
+            pass
+        for one in (source, target):
+            try:
+                one.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+
+class Chaos:
+    def __init__(self, seed, jobs):
+        self.random, self.seed, self.jobs = random.Random(seed), seed, jobs
+        self.report, self.troubled = [], set()
+        self.accepted = collections.defaultdict(list)  # session → jobs, in order
+        self.lock = threading.Lock()
+        self.posted = 0
+        self.failure = None
+        self.begun = time.monotonic()
+        self.redis = Redis()
+        self.wall = Wall(self.redis.port)
+        self.gates = [Gateway("--queue", self.redis.url)]
+        self.gates.append(Gateway("--queue", self.redis.url, token_name=None))
+        self.gates[1].token = self.gates[0].token
+        self.ports = [gate.port for gate in self.gates]
+        self.workers = [self.worker(i) for i in range(3)]
+
+    def say(self, text):
+        line = f"{time.monotonic() - self.begun:7.2f} s  {text}"
+        self.report.append(line)
+        print(line, flush=True)
+        if REPORT:
+            with open(REPORT, "a", encoding="utf-8") as file:
+                file.write(line + "\n")
+
+    def worker(self, i):
+        url = self.redis.url if i else f"redis://127.0.0.1:{self.wall.server_address[1]}"
+        return Worker(url, "--lease", str(LEASE), "--max-jobs", "4", "--name", f"w{i}")
+
+    # ---- faults -------------------------------------------------------------------------
+
+    def trouble(self, worker):
+        self.troubled.add(worker.pid)
+
+    def kill_worker(self):
+        i = self.random.randrange(3)
+        self.trouble(self.workers[i])
+        self.workers[i].kill()
+        self.say(f"SIGKILL worker {i} ({self.workers[i].pid})")
+        self.workers[i] = self.worker(i)
+
+    def stop_worker(self):
+        i = self.random.randrange(3)
+        self.trouble(self.workers[i])
+        os.kill(self.workers[i].pid, signal.SIGSTOP)
+        self.say(f"SIGSTOP worker {i} ({self.workers[i].pid}), past its lease")
+        time.sleep(LEASE * 1.8)
+        os.kill(self.workers[i].pid, signal.SIGCONT)
+        self.say(f"SIGCONT worker {i}")
+
+    def kill_gateway(self):
+        i = self.random.randrange(2)
+        gate = self.gates[i]
+        gate.kill()
+        self.say(f"SIGKILL gateway {i}")
+        gate.words = ("--queue", self.redis.url, "--listen", f"127.0.0.1:{self.ports[i]}")
+        gate.start()
+
+    def kill_redis(self):
+        self.redis.kill()
+        pause = self.random.uniform(0.1, 1.0)
+        self.say(f"SIGKILL redis, for {pause:.1f} s")
+        time.sleep(pause)
+        self.redis.start()
+        self.say("redis is back")
+
+    def partition(self):
+        self.trouble(self.workers[0])
+        self.wall.is_open.clear()
+        self.say("worker 0 is cut off from redis, past its lease")
+        time.sleep(LEASE * 1.8)
+        self.wall.is_open.set()
+        self.say("worker 0 is let in again")
+
+    # ---- load ---------------------------------------------------------------------------
+
+    def accept(self, session, i):
+        """Until it is accepted: a key makes it one job, however often it is sent."""
+        body = {"agent": "again" if session % 2 else "once", "message": str(i),
+                "session": f"s{session}", "detach": True}
+        key = f"{session}-{i}"
+        end = time.monotonic() + 4 * PATIENCE
+        while time.monotonic() < end:
+            try:
+                answer = self.gates[i % 2].post("/api/turns", body, headers={"Idempotency-Key": key})
+                if answer.status == 202:
+                    return answer.json["id"]
+                if answer.status not in (429, 503):
+                    raise AssertionError((answer.status, answer.body))
+            except OSError:
+                pass
+            except Exception as wrong:  # a gateway that was killed in the middle of its answer
+                if "http.client" not in type(wrong).__module__:
+                    raise
+            i += 1  # the other gateway
+            time.sleep(0.05)
+        raise AssertionError(f"{key} was never accepted")
+
+    def client(self, mine):
+        counts = collections.Counter()
+        own = random.Random(self.seed * 1000 + mine)
+        sessions = range(mine, SESSIONS, CLIENTS)
+        try:
+            while True:
+                with self.lock:
+                    if self.posted >= self.jobs or self.failure:
+                        return
+                    self.posted += 1
+                session = own.choice(sessions)
+                number = self.accept(session, counts[session])
+                if own.random() < 0.02:
+                    assert self.accept(session, counts[session]) == number, "a duplicate"
+                self.accepted[session].append(number)
+                counts[session] += 1
+                time.sleep(own.random() * PAUSE)
+        except BaseException:
+            self.failure = traceback.format_exc()
+
+    def counts(self):
+        return queue(self.redis, "status")
+
+    def play(self):
+        clients = [threading.Thread(target=self.client, args=(i,)) for i in range(CLIENTS)]
+        for one in clients:
+            one.start()
+        while any(one.is_alive() for one in clients):
+            time.sleep(self.random.uniform(0.3, 1.5))
+            if any(one.is_alive() for one in clients):
+                getattr(self, self.random.choice(FAULTS))()
+        for one in clients:
+            one.join()
+        assert not self.failure, self.failure
+        self.say(f"{self.jobs} jobs are accepted")
+
+        end = time.monotonic() + (3600 if LONG else 200)
+        while True:
+            found = self.counts()
+            if found["waiting"] + found["running"] == 0:
+                break
+            assert time.monotonic() < end, found
+            time.sleep(0.2)
+        self.say(f"all are over: {found}")
+
+    # ---- the truth ------------------------------------------------------------------------
+
+    def read_jobs(self):
+        jobs = {}
+        numbers = [number for list_ in self.accepted.values() for number in list_]
+        for at in range(0, len(numbers), 500):
+            some = numbers[at:at + 500]
+            text = "\n".join(f"HMGET {SHARD}:job:{n} state tries lost claims" for n in some)
+            found = subprocess.run(["redis-cli", "-p", str(self.redis.port), "--json"], input=text.encode(),
+                                   stdout=subprocess.PIPE, check=True).stdout.decode()
+            rows = [json.loads(line) for line in found.splitlines() if line]
+            jobs.update(zip(some, rows))
+        return jobs
+
+    def read_streams(self, numbers):
+        text = "\n".join(f"XRANGE {SHARD}:events:{n} - +" for n in numbers)
+        found = subprocess.run(["redis-cli", "-p", str(self.redis.port), "--json"], input=text.encode(),
+                               stdout=subprocess.PIPE, check=True).stdout.decode()
+        return {n: [json.loads(row[1][1]) for row in json.loads(line)]
+                for n, line in zip(numbers, found.splitlines())}
+
+    def check_ran(self, jobs):
+        begins, order = collections.Counter(), collections.defaultdict(list)
+        lines = collections.defaultdict(list)
+        with open(f"{WORK}/ran", encoding="utf-8") as file:
+            for line in file:
+                session, message, who = line.split()
+                lines[session, message].append(who)
+                if begins[session, message] == 0:
+                    order[session].append(int(message))
+                begins[session, message] += 1
+        for session, found in order.items():
+            assert found == sorted(found), f"{session} ran out of order: {found}"
+        twice = unbegun = 0
+        for session, numbers in self.accepted.items():
+            for i, number in enumerate(numbers):
+                state, tries, lost, _ = jobs[number]
+                ran = begins[f"s{session}", str(i)]
+                assert ran <= int(tries), (number, lines[f"s{session}", str(i)], jobs[number],
+                                           self.redis.ask("HGETALL", f"{SHARD}:job:{number}"),
+                                           self.redis.ask("ZCARD", f"{SHARD}:jobs"), self.troubled)
+                if ran == 0:  # killed between the mark and the process: it never ends as done
+                    assert state in ("interrupted", "dead"), (number, jobs[number])
+                    unbegun += 1
+                if ran > 1:
+                    twice += 1
+                    assert session % 2, f"{number} ran twice without retry"
+                    names = (lost or "").split()
+                    assert len(names) >= ran - 1, (number, jobs[number])
+        return twice, unbegun
+
+    def check_lost(self, jobs):
+        late = set()
+        for number, (_, _, lost, _) in jobs.items():
+            for name in (lost or "").split():
+                pid = int(name.split("-")[1])
+                if pid not in self.troubled:
+                    late.add(name)
+        return late
+
+    def check_fence(self, jobs):
+        """Who has lost a job adds nothing behind him who has it now; nothing follows the end."""
+        suspects = [n for n, (_, tries, lost, _) in jobs.items() if lost or tries != "1"]
+        sample = suspects + list(jobs)[::10]
+        for at in range(0, len(sample), 200):
+            for number, events in self.read_streams(sample[at:at + 200]).items():
+                names = [event["event"] for event in events]
+                assert names.count("end") == 1 and names[-1] == "end", (number, names)
+                who = [event["text"].strip() for event in events if event["event"] == "partial"]
+                changes = [one for i, one in enumerate(who) if i == 0 or who[i - 1] != one]
+                assert len(changes) == len(set(changes)), (number, who)
+        return len(sample)
+
+    def check(self):
+        jobs = self.read_jobs()
+        total = sum(len(one) for one in self.accepted.values())
+        assert len(jobs) == total == len(set(jobs)), (len(jobs), total)
+        states = collections.Counter(row[0] for row in jobs.values())
+        assert set(states) <= {"done", "interrupted", "dead"}, states
+        twice, unbegun = self.check_ran(jobs)
+        late = self.check_lost(jobs)
+        looked = self.check_fence(jobs)
+        self.say(f"seed {self.seed}: {total} accepted, {dict(states)}, 0 lost, 0 out of order; "
+                 f"{twice} ran twice, each behind the loss of its worker; {unbegun} lost theirs before "
+                 f"the first line; streams of {looked} jobs read, no event behind a fence; refused calls "
+                 f"{self.counts()['fenced']}")
+        if late:
+            self.say(f"leases that ended although nothing was done to the worker: {sorted(late)}")
+
+    def end(self):
+        for worker in self.workers:
+            worker.stop()
+        for gate in self.gates:
+            gate.stop()
+        self.redis.end()
+        self.wall.shutdown()
+        self.wall.server_close()
+
+
+def play(seed, jobs):
+    open(f"{WORK}/ran", "w", encoding="utf-8").close()
+    script = ('echo "$AGENT_SESSION_NAME $AGENT_MESSAGE $PPID" >>"$WORK/ran"\n'
+              'echo "AGENT_PARTIAL:\\"$PPID \\""\necho "done"\n')
+    expose("[serve]\nqueue = 1000000\nkeep = \"24h\"\n")
+    agent("once", script)
+    agent("again", script, "retry: 9\n")
+    chaos = Chaos(seed, jobs)
+    chaos.say(f"seed {seed}: CHAOS_SEED={seed} CHAOS_JOBS={jobs} plays it again")
+    for gate in chaos.gates:
+        until(lambda: gate.get("/readyz").status == 200, "the queue is there")
+    chaos.play()
+    chaos.check()
+    chaos.end()
+
+
+def test_chaos():
+    play(SEED, JOBS)
+
+
+def test_seeds():
+    """Ten times ten thousand, each with a seed of its own."""
+    for i in range(10):
+        play(SEED + i, int(os.environ.get("CHAOS_JOBS", 10000)))
+        shutil.rmtree(f"{WORK}/redis")
+
+
+run(globals())

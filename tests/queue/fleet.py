@@ -1,0 +1,113 @@
+"""Several hosts for tests: a redis-server of their own with AOF, gateways and workers."""
+import atexit
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+
+from gateway import (CONFIG, PATIENCE, PERCH, WORK, Gateway, agent, config, lines_of, run, touch, until,
+                     write)
+
+SHARD = "{perch:0}"
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+class Redis:
+    def __init__(self, *words):
+        self.words = words  # everysec may lose what it has answered, if the disk is slow
+        self.dir = f"{WORK}/redis"
+        os.makedirs(self.dir, exist_ok=True)
+        self.port = free_port()
+        self.url = f"redis://127.0.0.1:{self.port}"
+        self.secret = []
+        atexit.register(self.end)
+        self.start()
+
+    def start(self, *words):
+        self.log = open(f"{self.dir}/log", "ab")
+        self.process = subprocess.Popen(
+            ["redis-server", "--bind", "127.0.0.1", "--port", str(self.port), "--dir", self.dir,
+             "--appendonly", "yes", "--appendfsync", "always", "--save", "", "--unixsocket",
+             f"{self.dir}/socket", *self.words, *words], stdout=self.log, stderr=self.log)
+        until(self.is_there, "redis-server answers")
+
+    def is_there(self):
+        if self.process.poll() is not None:
+            with open(f"{self.dir}/log", encoding="utf-8") as log:
+                raise SystemExit("redis-server has ended: " + log.read())
+        found = subprocess.run(["redis-cli", "-p", str(self.port), "PING"], stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, check=False).stdout
+        return b"PONG" in found or b"NOAUTH" in found
+
+    def ask(self, *words):
+        found = subprocess.run(["redis-cli", "-p", str(self.port), *self.secret, *words],
+                               stdout=subprocess.PIPE, check=True).stdout.decode()
+        return found.rstrip("\n")
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
+class Worker:
+    def __init__(self, url, *words, **more):
+        self.log_path = f"{WORK}/worker.log"
+        self.log = open(self.log_path, "ab")
+        self.process = subprocess.Popen([PERCH, "worker", "--queue", url, *words],
+                                        stderr=self.log, **more)
+        atexit.register(self.end)
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def stop(self):
+        self.process.terminate()
+        assert self.process.wait(PATIENCE) == 0, self.process.returncode
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGCONT)
+            self.process.kill()
+            self.process.wait()
+
+
+def expose(more=""):
+    config('[expose.http]\nagents = ["*"]\ntools = ["*"]\nplugins = ["*"]\n'
+           '[expose.worker]\nagents = ["*"]\ntools = ["*"]\nplugins = ["*"]\n' + more)
+
+
+def fleet(count=1, *words):
+    """Redis, a gateway that is ready, and workers."""
+    redis = Redis()
+    gate = Gateway("--queue", redis.url)
+    until(lambda: gate.get("/readyz").status == 200, "the queue is there")
+    return redis, gate, [Worker(redis.url, *words) for _ in range(count)]
+
+
+def queue(redis, *words):
+    """perch queue …, its JSON."""
+    found = subprocess.run([PERCH, "queue", *words, "--json", "--queue", redis.url],
+                           stdout=subprocess.PIPE, check=True).stdout
+    return json.loads(found)
+
+
+def log_of(worker):
+    with open(worker.log_path, encoding="utf-8") as file:
+        return file.read()

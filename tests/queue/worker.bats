@@ -1,0 +1,61 @@
+#!/usr/bin/env bats
+# perch worker and perch serve --queue, with a redis-server of their own.
+
+load queue
+
+setup() { queue_open; }
+teardown() { queue_close; }
+
+@test "a turn is run by a worker, its events reach the client, its result is kept" {
+    scene worker.py turn
+}
+
+@test "events come while a job runs, through any gateway, from any of them on" { scene worker.py streams; }
+
+@test "turns of a session run in order on several workers, and the agent's id goes with them" {
+    scene worker.py order
+}
+
+@test "a tool, and a plugin with its answers in advance" {
+    tool up '[[tools]]' 'name = "t.x"' <<'END'
+request = greet()
+respond(request, {"got": request["input"]})
+END
+    plugin ask <<'END'
+#!/bin/sh
+read -r init
+echo '{"type":"prompt","id":"1","message":"Your name?"}'
+read -r name
+name=${name##*value\":\"}
+printf '{"type":"output","text":"hello %s\\n"}\n' "${name%%\"*}"
+END
+    scene worker.py kinds
+}
+
+@test "cancelling a job that waits, and one that runs" { scene worker.py cancel; }
+
+@test "a worker is killed: interrupted, or again, then dead; retry and drop" { scene worker.py death; }
+
+@test "a worker that was stopped past its lease adds nothing and gives its job up" {
+    scene worker.py stopped
+}
+
+@test "redis is killed while jobs run: nothing is lost, nothing runs twice" { scene worker.py away; }
+
+@test "SIGTERM drains" { scene worker.py drain; }
+
+@test "an Idempotency-Key is one job on two gateways at once" { scene worker.py key_of_two; }
+
+@test "a job is claimed where it can run: label, hash, patterns, what is exposed" {
+    scene worker.py where
+}
+
+@test "jobs that are not signed with the worker's key are not run" { scene worker.py keys; }
+
+@test "a job that kills its worker is dead in the end, and everybody else goes on" {
+    scene worker.py poison
+}
+
+@test "redis is full: nothing is accepted, what runs ends when there is room" { scene worker.py full; }
+
+@test "metrics of the queue on the gateway" { scene worker.py metrics; }

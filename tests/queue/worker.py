@@ -1,0 +1,373 @@
+"""perch worker and perch serve --queue: what users see of them."""
+import http.client
+import threading
+import time
+
+from fleet import *
+
+SLOW = ('echo "$AGENT_MESSAGE" >>"$WORK/started"\necho \'AGENT_PARTIAL:"begun"\'\n'
+        'while [ ! -e "$WORK/go" ]; do sleep 0.05; done\necho finished\n')
+
+
+def speaker(name="echo", more=""):
+    agent(name, 'echo "$AGENT_MESSAGE" >>"$WORK/ran"\necho \'AGENT_PARTIAL:"partly "\'\n'
+                'printf \'said %s from %s in %s\\n\' "$AGENT_MESSAGE" "$AGENT_FROM_USER" '
+                '"$AGENT_SESSION_NAME"\n', more)
+
+
+def read(name):
+    try:
+        with open(f"{WORK}/{name}", encoding="utf-8") as file:
+            return file.read().split()
+    except FileNotFoundError:
+        return []
+
+
+def events_of(gate, number, after=None):
+    headers = {"Last-Event-ID": str(after)} if after else {}
+    return list(gate.stream("GET", f"/api/jobs/{number}/events", headers=headers))
+
+
+def names_of(events):
+    return [event["event"] for _, event in events]
+
+
+def test_turn():
+    expose()
+    speaker()
+    redis, gate, (worker,) = fleet()
+    number = gate.turn(agent="echo", message="hi", session="s1")
+    job = gate.ended(number)
+    assert job["state"] == "done", job
+    assert "said hi from me in s1" in job["result"]["text"], job
+    events = names_of(events_of(gate, number))
+    assert events[0] == "start" and events[-1] == "end" and "partial" in events, events
+    assert queue(redis, "status")["done"] == 1
+    assert [one["state"] for one in queue(redis, "jobs")] == ["done"]
+    assert queue(redis, "workers")[0]["capacity"] == 16
+    messages = gate.get("/api/sessions").json["sessions"]
+    assert [one["session"] for one in messages] == ["s1"], messages
+    worker.stop()
+    assert queue(redis, "workers") == []
+    assert gate.stop() == 0
+
+
+def test_streams():
+    """Events come while the job runs, on the gateway that took it and on another one."""
+    expose()
+    agent("slow", SLOW)
+    redis, gate, _ = fleet()
+    other = Gateway("--queue", redis.url, token_name=None)
+    other.token = gate.token
+    live = gate.stream("POST", "/api/turns", {"agent": "slow", "message": "m"})
+    first = iter(live)
+    heard = [next(first), next(first)]
+    assert [event["event"] for _, event in heard] == ["start", "partial"], heard
+    number = gate.get("/api/jobs").json["jobs"][0]["id"]
+    until(lambda: other.get(f"/api/jobs/{number}").status == 200, "the other gateway knows it")
+    second = iter(other.stream("GET", f"/api/jobs/{number}/events",
+                               headers={"Last-Event-ID": str(heard[0][0])}))
+    assert next(second) == heard[1]
+    everything = iter(other.stream("GET", "/api/events"))
+    touch("go")
+    rest = list(first)
+    assert rest == list(second), rest
+    assert rest[-1][1]["event"] == "end" and rest[-1][1]["success"], rest
+    for _, event in everything:
+        assert event["job"] == number
+        if event["event"] == "end":
+            break
+    gate.kill()
+    assert events_of(other, number) == heard + rest
+    fresh = Gateway("--queue", redis.url, token_name=None)
+    fresh.token = gate.token
+    until(lambda: fresh.get(f"/api/jobs/{number}").status == 200, "a new gateway knows it")
+    assert events_of(fresh, number, heard[0][0]) == heard[1:] + rest
+
+
+def test_order():
+    """Turns of a session run in order, on whichever worker; the agent's id goes with them."""
+    expose()
+    agent("count", 'turn=$((${AGENT_SESSION_ID:-0} + 1))\necho "$AGENT_SESSION_NAME:$AGENT_MESSAGE:$turn"'
+                   ' >>"$WORK/ran"\necho "AGENT_SESSION:$turn"\necho "turn $turn"\n')
+    redis, gate, _ = fleet(3, "--max-jobs", "2")
+    numbers = [gate.turn(agent="count", message=f"{i}", session=f"s{i % 4}") for i in range(40)]
+    for number in numbers:
+        assert gate.ended(number)["state"] == "done", number
+    for session in range(4):
+        ran = [line for line in read("ran") if line.startswith(f"s{session}:")]
+        assert ran == [f"s{session}:{session + 4 * i}:{i + 1}" for i in range(10)], ran
+    workers = queue(redis, "workers")
+    assert len(workers) == 3, workers
+
+
+def test_cancel():
+    expose()
+    agent("slow", SLOW)
+    redis, gate, _ = fleet()
+    running = gate.turn(agent="slow", message="1", session="s")
+    waiting = gate.turn(agent="slow", message="2", session="s")
+    until(lambda: gate.job(running)["state"] == "running", "it runs")
+    until(lambda: read("started"), "it has begun")
+    assert gate.ask("DELETE", f"/api/jobs/{waiting}").status < 300
+    assert gate.ended(waiting)["state"] == "cancelled"
+    assert gate.ask("DELETE", f"/api/jobs/{running}").status < 300
+    assert gate.ended(running)["state"] == "cancelled"
+    assert read("started") == ["1"]
+
+
+def test_death():
+    """A worker is killed: its jobs end as interrupted, or are tried again and then dead."""
+    expose()
+    agent("slow", SLOW)
+    agent("again", SLOW, "retry: 1\n")
+    redis, gate, (worker,) = fleet(1, "--lease", "1")
+    plain = gate.turn(agent="slow", message="plain", session="a")
+    again = gate.turn(agent="again", message="again", session="b")
+    behind = gate.turn(agent="slow", message="behind", session="a")
+    until(lambda: len(read("started")) == 2, "both have begun")
+    worker.kill()
+    second = Worker(redis.url, "--lease", "1")
+    assert gate.ended(plain)["state"] == "interrupted"
+    assert names_of(events_of(gate, plain))[-2:] == ["error", "end"]
+    until(lambda: sorted(read("started")) == ["again", "again", "behind", "plain"], "it goes on")
+    second.kill()
+    third = Worker(redis.url, "--lease", "1")
+    assert gate.ended(again)["state"] == "dead"
+    assert gate.ended(behind)["state"] == "interrupted"
+    assert [one["id"] for one in queue(redis, "dead", "list")] == [again]
+    assert subprocess.run([PERCH, "queue", "dead", "retry", again, "--queue", redis.url],
+                          check=False).returncode == 0
+    touch("go")
+    assert gate.ended(again)["state"] == "done"
+    assert subprocess.run([PERCH, "queue", "dead", "drop", again, "--queue", redis.url],
+                          check=False, stderr=subprocess.PIPE).returncode == 125
+    assert "is gone" in log_of(third)
+
+
+def test_stopped():
+    """A worker that was stopped past its lease adds nothing, and gives its job up."""
+    expose()
+    agent("slow", 'echo $$ >"$WORK/pid"\n' + SLOW + 'echo late\n')
+    redis, gate, (worker,) = fleet(1, "--lease", "1")
+    number = gate.turn(agent="slow", message="m")
+    until(lambda: read("started"), "it has begun")
+    until(lambda: "partial" in str(redis.ask("XRANGE", f"{SHARD}:events:{number}", "-", "+")), "told")
+    os.kill(worker.pid, signal.SIGSTOP)
+    second = Worker(redis.url, "--lease", "1")
+    assert gate.ended(number)["state"] == "interrupted"
+    before = redis.ask("XRANGE", f"{SHARD}:events:{number}", "-", "+")
+    touch("go")
+    os.kill(worker.pid, signal.SIGCONT)
+    until(lambda: queue(redis, "status")["fenced"] > 0, "it was refused")
+    until(lambda: "another worker's by now" in log_of(worker) or "too late" in log_of(worker),
+          "it gives up")
+    assert redis.ask("XRANGE", f"{SHARD}:events:{number}", "-", "+") == before
+    assert gate.job(number)["state"] == "interrupted"
+    worker.stop()
+    second.stop()
+
+
+def test_away():
+    """Redis is killed while jobs run: they go on, and what they tell is there when it is back."""
+    expose()
+    agent("slow", 'echo x >>"$WORK/started"\nwhile [ ! -e "$WORK/go" ]; do sleep 0.05; done\n'
+                  'for i in 1 2 3 4 5; do echo "AGENT_PARTIAL:\\"$i \\""; done\necho finished\n'
+                  'echo x >>"$WORK/ended"\n')
+    redis, gate, (worker,) = fleet()
+    numbers = [gate.turn(agent="slow", message="m", session=f"s{i}") for i in range(3)]
+    until(lambda: lines_of("started") == 3, "all have begun")
+    time.sleep(1.1)  # what everysec promises is on the disk
+    redis.kill()
+    until(lambda: gate.get("/readyz").status == 503, "the gateway has noticed")
+    gate.post("/api/turns", {"agent": "slow", "message": "m"}).is_error(503, "queue")
+    touch("go")
+    until(lambda: lines_of("ended") == 3, "they go on")
+    redis.start()
+    for number in numbers:
+        job = gate.ended(number)
+        assert job["state"] == "done" and "1 2 3 4 5 finished" in job["result"]["text"], job
+        partials = [e["text"] for _, e in events_of(gate, number) if e["event"] == "partial"]
+        assert partials == ["1 ", "2 ", "3 ", "4 ", "5 "], partials
+    assert lines_of("started") == 3
+    assert gate.ended(gate.turn(agent="slow", message="m"))["state"] == "done"
+    worker.stop()
+
+
+def test_drain():
+    expose()
+    agent("slow", SLOW)
+    redis, gate, (worker,) = fleet()
+    number = gate.turn(agent="slow", message="m")
+    until(lambda: read("started"), "it has begun")
+    worker.process.terminate()
+    until(lambda: "takes no more jobs" in log_of(worker), "it drains")
+    other = gate.turn(agent="slow", message="other")
+    touch("go")
+    assert gate.ended(number)["state"] == "done"
+    assert worker.process.wait(PATIENCE) == 0
+    assert gate.job(other)["state"] == "waiting"
+    Worker(redis.url)
+    assert gate.ended(other)["state"] == "done"
+    assert read("started") == ["m", "other"]
+
+
+def test_key_of_two():
+    """An Idempotency-Key is one job, on both gateways at once."""
+    expose()
+    speaker()
+    redis, gate, _ = fleet()
+    other = Gateway("--queue", redis.url, token_name=None)
+    other.token = gate.token
+    until(lambda: other.get("/readyz").status == 200, "the queue is there")
+    found = []
+
+    def ask(where, i):
+        answer = where.post("/api/turns", {"agent": "echo", "message": f"k{i}"},
+                            headers={"Idempotency-Key": f"k{i}"})
+        assert answer.status == 202, (answer.status, answer.body)
+        found.append((i, answer.json["id"]))
+    for i in range(20):
+        both = [threading.Thread(target=ask, args=(where, i)) for where in (gate, other)]
+        for one in both:
+            one.start()
+        for one in both:
+            one.join()
+    assert len(found) == 40 and len(set(found)) == 20, found
+    for _, number in found:
+        gate.ended(number)
+    assert len(read("ran")) == 20
+
+
+def test_where():
+    """A job is claimed where it can run: label, hash of the profile, patterns."""
+    expose()
+    speaker()
+    speaker("other")
+    redis, gate, (first,) = fleet(1, "--agents", "ec*")
+    assert gate.ended(gate.turn(agent="echo"))["state"] == "done"
+    labelled = gate.turn(agent="echo", label="gpu", message="labelled")
+    other = gate.turn(agent="other", message="other")
+    gate.post("/api/turns", {"agent": "echo", "message": "m", "label": "no blanks"}).is_error(
+        400, "bad_request")
+    needs = queue(redis, "status")["needs"]
+    assert [one["workers"] for one in needs] == [0, 0], needs
+    assert gate.job(labelled)["state"] == gate.job(other)["state"] == "waiting"
+    second = Worker(redis.url, "--label", "gpu", "--label", "big")
+    assert gate.ended(labelled)["state"] == "done"
+    assert gate.ended(other)["state"] == "done"
+    first.stop()
+    second.stop()
+    # The workers' own profile is another one by now.
+    elsewhere = f"{WORK}/elsewhere"
+    write(f"{elsewhere}/perch/config.toml", '[expose.worker]\nagents = ["*"]\n')
+    write(f"{elsewhere}/perch/agents/echo.yaml",
+          f"command: {WORK}/echo.sh\nsandbox: false\ntimeout_secs: 99\n")
+    strict = Worker(redis.url, "--config", elsewhere)
+    until(lambda: len(queue(redis, "workers")) == 1, "it is there")
+    number = gate.turn(agent="echo", message="hashed")
+    assert queue(redis, "status")["needs"][0]["workers"] == 0
+    loose = Worker(redis.url, "--config", elsewhere, "--any-profile")
+    assert gate.ended(number)["state"] == "done"
+    # Nothing is offered unless it says so.
+    config('[expose.http]\nagents = ["*"]\n')
+    found = subprocess.run([PERCH, "worker", "--queue", redis.url, "--check"], check=True,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert found.stdout == b"" and b"offers nothing" in found.stderr, found
+    strict.stop()
+    loose.stop()
+
+
+def test_keys():
+    """Jobs that are not signed with the worker's key are not run."""
+    expose()
+    speaker()
+    write(f"{WORK}/key", "k" * 40 + "\n", 0o600)
+    write(f"{WORK}/other", "o" * 40 + "\n", 0o600)
+    redis = Redis()
+    worker = Worker(redis.url, "--key-file", f"{WORK}/key")
+    good = Gateway("--queue", redis.url, "--key-file", f"{WORK}/key")
+    bad = Gateway("--queue", redis.url, "--key-file", f"{WORK}/other", token_name=None)
+    none = Gateway("--queue", redis.url, token_name=None)
+    bad.token = none.token = good.token
+    for gate in (good, bad, none):
+        until(lambda: gate.get("/readyz").status == 200, "the queue is there")
+    assert good.ended(good.turn())["state"] == "done"
+    for gate in (bad, none):
+        number = gate.turn()
+        assert gate.ended(number)["state"] == "failed"
+        error = events_of(gate, number)[0][1]
+        assert error["code"] == "refused" and "key" in error["message"], error
+    assert len(read("ran")) == 1
+    # A job that was changed on its way.
+    os.kill(worker.pid, signal.SIGSTOP)
+    number = good.turn(message="harmless")
+    redis.ask("HSET", f"{SHARD}:job:{number}", "request", '{"message":"evil"}')
+    os.kill(worker.pid, signal.SIGCONT)
+    assert good.ended(number)["state"] == "failed"
+    assert "evil" not in read("ran")
+    os.chmod(f"{WORK}/key", 0o644)
+    found = subprocess.run([PERCH, "worker", "--queue", redis.url, "--key-file", f"{WORK}/key"],
+                           stderr=subprocess.PIPE, check=False)
+    assert found.returncode == 64 and b"chmod 600" in found.stderr, found
+
+
+def test_poison():
+    """A job that kills its worker: dead behind 1 + retry tries, everybody else goes on."""
+    expose()
+    agent("poison", 'echo x >>"$WORK/tries"\nkill -9 $PPID\nsleep 60\n', "retry: 1\n")
+    speaker()
+    redis, gate, workers = fleet(3, "--lease", "1", "--max-jobs", "1")
+    number = gate.turn(agent="poison", message="m", session="p")
+    behind = gate.turn(agent="poison", message="m", session="p")
+    assert gate.ask("DELETE", f"/api/jobs/{behind}").status < 300
+    assert gate.ended(number)["state"] == "dead"
+    assert lines_of("tries") == 2
+    assert sum(one.process.poll() is None for one in workers) == 1
+    assert gate.ended(gate.turn(agent="echo", session="e"))["state"] == "done"
+    assert [one["tries"] for one in queue(redis, "dead", "list")] == [2]
+
+
+def test_full():
+    """Redis has no memory left: no job is accepted, what runs waits and ends when there is room."""
+    expose()
+    agent("slow", SLOW)
+    redis, gate, _ = fleet()
+    number = gate.turn(agent="slow", message="m")
+    until(lambda: read("started"), "it has begun")
+    until(lambda: redis.ask("XLEN", f"{SHARD}:events:{number}") >= "2", "it has told")
+    redis.ask("CONFIG", "SET", "maxmemory", "1")
+    gate.post("/api/turns", {"agent": "slow", "message": "m"}).is_error(507, "queue_full")
+    agent_text = '{"agent":"slow","message":"' + "m" * 9_000_000 + '"}'
+    assert gate.post("/api/turns", agent_text).status == 413
+    touch("go")
+    until(lambda: "memory is full" in open(f"{WORK}/worker.log", encoding="utf-8").read(), "it waits")
+    redis.ask("CONFIG", "SET", "maxmemory", "0")
+    job = gate.ended(number)
+    assert job["state"] == "done" and "finished" in job["result"]["text"], job
+    assert names_of(events_of(gate, number)).count("partial") == 1
+
+
+def test_metrics():
+    expose()
+    speaker()
+    _, gate, _ = fleet()
+    for _ in range(3):
+        gate.ended(gate.turn())
+    until(lambda: b'perch_jobs_total{kind="turn",state="done"} 3' in gate.get("/metrics").body, "3")
+    until(lambda: b"perch_workers 1" in gate.get("/metrics").body, "one worker")
+
+
+def test_kinds():
+    """A tool, and a plugin with its answers in advance."""
+    expose()
+    _, gate, _ = fleet()
+    answer = gate.post("/api/calls", {"tool": "t.up/t.x", "input": {"text": "abc"}})
+    assert answer.status == 200 and answer.json["output"]["got"] == {"text": "abc"}, answer.body
+    number = gate.post("/api/runs", {"command": "ask", "args": ["a"],
+                                     "answers": ["Your name?=Ada"]}).json["id"]
+    job = gate.ended(number)
+    assert job["state"] == "done" and "hello Ada" in job["result"]["output"], job
+
+
+run(globals())
