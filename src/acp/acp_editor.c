@@ -76,7 +76,7 @@ static bool acp_editor_line(void *data, struct str line, bool is_too_long)
 {
 	struct acp_editor *editor = data;
 	acp_agent_line(editor->agent, line, is_too_long);
-	return stdio_output_waiting(&editor->output) < STDIO_OUTPUT_FULL &&
+	return stdio_output_waiting(&editor->output) < ACP_UNREAD_MAX &&
 		!acp_agent_is_broken(editor->agent);
 }
 
@@ -174,11 +174,11 @@ static void acp_editor_settle(struct acp_editor *editor)
 		acp_editor_stop(editor);
 	if (editor->is_ending)
 		return;
-	if (!editor->is_held && waiting >= STDIO_OUTPUT_FULL)
+	if (!editor->is_held && waiting >= ACP_UNREAD_MAX)
 		acp_editor_hold(editor, true);
-	else if (editor->is_held && waiting < STDIO_OUTPUT_FULL / 2)
+	else if (editor->is_held && waiting < ACP_UNREAD_MAX / 2)
 		acp_editor_hold(editor, false);
-	else if (waiting < STDIO_OUTPUT_FULL / 2)
+	else if (waiting < ACP_UNREAD_MAX / 2)
 		stdio_input_resume(&editor->input);
 }
 

@@ -16,6 +16,7 @@
 enum {
 	ACP_END_MS = 1400,               /* editors kill after some seconds */
 	ACP_SETTLE_MS = 100,             /* an installation writes several files */
+	ACP_UNREAD_MAX = 1024 * 1024,    /* bytes that the editor has not read: then jobs are held */
 	ACP_REPLY_MAX = 4 * 1024 * 1024, /* bytes of a reply that are kept in the transcripts */
 	ACP_NOTES_MAX = 16 * 1024,       /* bytes of what went wrong, of stderr */
 	ACP_OPEN_ASKS_MAX = 16,          /* questions of a job that are open at a time */

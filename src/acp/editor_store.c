@@ -12,7 +12,6 @@
 struct acp_wait {
 	struct acp_editor *editor;
 	struct acp_request *request;
-	struct acp_chat *chat;
 	bool has_replay;
 	char name[ACP_NAME_SIZE];
 	struct acp_place place; /* in the memory behind it */
@@ -29,6 +28,15 @@ static void acp_store_fail(struct acp_wait *wait, int error)
 									: (int64_t)JSONRPC_INTERNAL_ERROR;
 	acp_request_fail(wait->request, code, str_from(words), (struct str){ 0 });
 	free(wait);
+}
+
+/* The chat, which may have been closed while the transcripts were read; NULL = it was. */
+static struct acp_chat *acp_store_chat(const struct acp_wait *wait)
+{
+	struct acp_chat *chat = list_first(&wait->editor->chats);
+	while (chat && strcmp(chat->name, wait->name) != 0)
+		chat = list_next(chat);
+	return chat;
 }
 
 /* Whether somebody still waits for it. */
@@ -151,7 +159,12 @@ void acp_store_list(struct acp_editor *editor, const struct acp_wish *wish)
 
 static void acp_store_ready(struct acp_wait *wait)
 {
-	acp_chat_answer(wait->chat, wait->request, false);
+	struct acp_chat *chat = acp_store_chat(wait);
+	if (!chat) {
+		acp_store_fail(wait, -ENOENT);
+		return;
+	}
+	acp_chat_answer(chat, wait->request, false);
 	free(wait);
 }
 
@@ -168,15 +181,16 @@ static void acp_store_said(void *data, int error, const struct buf *found)
 		return;
 	perch_json_new(&limits, &json);
 	const perch_json_value *root = error < 0 ? NULL : acp_store_parse(json, found);
-	if (!root) {
-		acp_store_fail(wait, error < 0 ? error : -ENOMEM);
+	struct acp_chat *chat = acp_store_chat(wait);
+	if (!root || !chat) {
+		acp_store_fail(wait, error < 0 ? error : root ? -ENOENT : -ENOMEM);
 		return;
 	}
 	perch_json_iter iter = perch_json_iterate(perch_json_get(root, "messages"));
 	for (const perch_json_value *item; (item = perch_json_next(&iter));) {
 		bool is_user = perch_json_is(perch_json_get(item, "role"), "user");
 		perch_json_int64(perch_json_get(item, "id"), &last);
-		acp_session_chunk(wait->chat->session, is_user ? ACP_USER_SAYS : ACP_AGENT_SAYS,
+		acp_session_chunk(chat->session, is_user ? ACP_USER_SAYS : ACP_AGENT_SAYS,
 			acp_store_text(item, "text"), (struct str){ 0 });
 	}
 	if (last)
@@ -218,14 +232,16 @@ static void acp_store_found(void *data, int error, const struct buf *found)
 		acp_store_fail(wait, error < 0 ? error : -ENOMEM);
 		return;
 	}
-	wait->chat = acp_chat_open(wait->editor, &wait->place, str_from(wait->name), &err);
-	if (!wait->chat) {
+	struct acp_chat *chat = acp_store_chat(wait); /* another request may have been faster */
+	if (!chat)
+		chat = acp_chat_open(wait->editor, &wait->place, str_from(wait->name), &err);
+	if (!chat) {
 		acp_request_fail(
 			wait->request, JSONRPC_INTERNAL_ERROR, str_from(err.text), (struct str){ 0 });
 		free(wait);
 		return;
 	}
-	acp_store_choose(wait->chat, acp_store_text(root, "agent"));
+	acp_store_choose(chat, acp_store_text(root, "agent"));
 	if (wait->has_replay)
 		acp_store_replay(wait, 0);
 	else
@@ -237,12 +253,12 @@ void acp_store_reopen(struct acp_editor *editor, const struct acp_wish *wish)
 	struct acp_wait *wait = acp_wait_new(editor, wish);
 	if (!wait)
 		return;
-	wait->chat = wish->session ? acp_session_data(wish->session) : NULL;
-	if (wait->chat && acp_chat_move(wait->chat, &wish->place) < 0)
+	struct acp_chat *chat = wish->session ? acp_session_data(wish->session) : NULL;
+	if (chat && acp_chat_move(chat, &wish->place) < 0)
 		acp_store_fail(wait, -ENOMEM);
-	else if (wait->chat && wait->has_replay)
+	else if (chat && wait->has_replay)
 		acp_store_replay(wait, 0);
-	else if (wait->chat)
+	else if (chat)
 		acp_store_ready(wait);
 	else
 		acp_store_ask(wait,

@@ -70,6 +70,7 @@ enum command_words {
 	WORDS_TOOLS,
 	WORDS_AGENTS, /* and files */
 	WORDS_CATALOGUE,
+	WORDS_SESSIONS, /* what to do with them, then their names */
 	WORDS_SHELLS,
 };
 

@@ -1,10 +1,15 @@
 /* perch __complete WORD…: the completions of the last word, one a line, each followed by a tab and
  * a description. When nothing is printed, the shell completes file names. */
 #include <string.h>
+#include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/file.h"
+#include "base/macros.h"
+#include "base/paths.h"
 #include "cli/agent/agent_commands.h"
 #include "cli/cli.h"
+#include "perch/sessions.h"
 #include "registry/registry.h"
 #include "service/agent_files.h"
 #include "tool/binding.h"
@@ -77,6 +82,42 @@ static void complete_offer_catalogue(const char *begun)
 	arena_free(&arena);
 }
 
+/* Opening the sessions would make them where there are none. */
+static bool complete_has_sessions(void)
+{
+	_cleanup_free_ char *path = NULL;
+	return paths_user(PATH_STATE, "perch/sessions.db", &path, NULL) == 0 && access(path, R_OK) == 0;
+}
+
+/* A name that a shell would take for several words is left out; so is one that was there before. */
+static void complete_offer_session(const perch_session *list, size_t at, const char *begun)
+{
+	const char *name = list[at].name;
+	bool is_word = name[0] != '\0';
+	for (const char *c = name; *c; c++)
+		is_word =
+			is_word && (unsigned char)*c > ' ' && *c != 0x7F && !strchr("'\"\\`$&|;<>()*?!", *c);
+	for (size_t i = 0; i < at && is_word; i++)
+		is_word = strcmp(list[i].name, name) != 0;
+	if (is_word)
+		complete_offer(begun, name, "session");
+}
+
+enum { SESSIONS_OFFERED = 200 };
+
+static void complete_offer_sessions(const char *begun)
+{
+	perch_sessions *sessions = NULL;
+	const perch_session *list = NULL;
+	size_t count = 0;
+	if (complete_has_sessions() && perch_sessions_open(&sessions, NULL) == 0 &&
+		perch_sessions_list(sessions, NULL, &list, &count, NULL) == 0) {
+		for (size_t i = 0; i < count && i < SESSIONS_OFFERED; i++)
+			complete_offer_session(list, i, begun);
+	}
+	perch_sessions_free(sessions);
+}
+
 static void complete_offer_words(enum command_words words, const char *begun)
 {
 	switch (words) {
@@ -95,6 +136,11 @@ static void complete_offer_words(enum command_words words, const char *begun)
 		break;
 	case WORDS_CATALOGUE:
 		complete_offer_catalogue(begun);
+		break;
+	case WORDS_SESSIONS:
+		complete_offer(begun, "list", "all of them");
+		complete_offer(begun, "show", "one, with all that is known of it");
+		complete_offer(begun, "rm", "forget it");
 		break;
 	case WORDS_SHELLS:
 		for (const struct completion_shell *shell = completion_shells; shell->name; shell++)
@@ -128,6 +174,42 @@ static void complete_offer_options(const char *help, const char *begun)
 	}
 }
 
+static void complete_offer_thinking(const char *begun)
+{
+	complete_offer(begun, "show", "what the agent thinks, line by line");
+	complete_offer(begun, "fold", "one line that it thinks");
+	complete_offer(begun, "hide", "nothing of it");
+}
+
+static void complete_offer_protocols(const char *begun)
+{
+	complete_offer(begun, "0.1", "AgentProc");
+	complete_offer(begun, "0.4", "AgentProc");
+}
+
+/* The values of options. */
+static const struct complete_value {
+	const char *option;
+	void (*offer)(const char *begun);
+} complete_values[] = {
+	{ "--profile", complete_offer_agents },
+	{ "--protocol", complete_offer_protocols },
+	{ "--session-name", complete_offer_sessions },
+	{ "--thinking", complete_offer_thinking },
+};
+
+/* Whether the word before is an option whose values are known. */
+static bool complete_offer_value(const char *option, const char *begun)
+{
+	for (size_t i = 0; i < COUNT(complete_values); i++) {
+		if (strcmp(complete_values[i].option, option) != 0)
+			continue;
+		complete_values[i].offer(begun);
+		return true;
+	}
+	return false;
+}
+
 /* ---- the command -------------------------------------------------------- */
 
 static void complete_offer_subcommands(const struct command *command, const char *begun)
@@ -154,6 +236,8 @@ static int complete_run(struct cli *cli, int argc, char **argv)
 	}
 	if (command && command->program)
 		return companion_become(cli, command);
+	if (argc > 2 && complete_offer_value(argv[argc - 2], begun))
+		return 0;
 	if (begun[0] == '-')
 		complete_offer_options(command ? command->help : "--json --color --version --help", begun);
 	else if (!command)
@@ -162,6 +246,8 @@ static int complete_run(struct cli *cli, int argc, char **argv)
 		complete_offer_subcommands(command, begun);
 	else if (words == 0)
 		complete_offer_words(command->words, begun);
+	else if (words == 1 && command->words == WORDS_SESSIONS)
+		complete_offer_sessions(begun);
 	return 0;
 }
 

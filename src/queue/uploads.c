@@ -6,13 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/base64.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/fd.h"
 #include "base/macros.h"
 #include "base/paths.h"
-#include "base/replace.h"
 #include "base/tree.h"
 #include "data/json.h"
 #include "wire/http_text.h"
@@ -99,6 +100,14 @@ static void upload_name(size_t number, struct str type, char out[48])
 		is_word ? type.data : "");
 }
 
+/* Not to disk: the job's request, which is there, has it all, and a new process writes it anew. */
+static int upload_write(const char *path, struct str bytes)
+{
+	unlink(path);
+	_cleanup_fd_ int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	return fd < 0 ? -errno : fd_write_all(fd, bytes.data, bytes.len);
+}
+
 static int upload_save(struct uploads *uploads, size_t number, struct str type, struct str text,
 	const char **ret_url, perch_err *err)
 {
@@ -118,7 +127,7 @@ static int upload_save(struct uploads *uploads, size_t number, struct str type, 
 		return err_no_memory(err);
 	uploads->has_files = true;
 	if (r == 0)
-		r = replace_path(path, (struct str){ bytes.data ? bytes.data : "", bytes.len });
+		r = upload_write(path, (struct str){ bytes.data ? bytes.data : "", bytes.len });
 	*ret_url = url;
 	return r < 0 ? err_set(err, r, "attachment %zu: %s", number, perch_strerror(r)) : 0;
 }

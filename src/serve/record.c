@@ -227,6 +227,8 @@ struct logged *record_put(struct record *record, uint64_t number, struct str tex
 	records_insert(records, logged);
 	record->bytes += sizeof(*logged) + text.len;
 	records->bytes += sizeof(*logged) + text.len;
+	if (records->bytes > (size_t)record->serve->settings.keep_bytes)
+		perch_timer_set(record->serve->tick, 0); /* before more is read */
 	if (number > records->last_number)
 		records->last_number = number;
 	return logged;
@@ -299,8 +301,9 @@ static bool record_is_needed(const struct record *record)
 	return record->watchers.count || record->is_unsaved || record->saving;
 }
 
-/* Over the limit the oldest go first, whole. Of jobs that run, the oldest events. */
-static void records_shrink(struct serve *serve)
+/* Over the limit the oldest go first, whole, but for one whose key may come again. Of jobs that
+ * run, the oldest events. */
+static void records_shrink(struct serve *serve, int64_t now_ms)
 {
 	struct records *records = &serve->records;
 	size_t most = (size_t)serve->settings.keep_bytes;
@@ -310,6 +313,10 @@ static void records_shrink(struct serve *serve)
 		next = list_next(item);
 		if (!queue_is_over(item->state) || record_is_needed(item))
 			continue;
+		if (record_keeps_key(item, now_ms)) {
+			record_drop_events(item);
+			continue;
+		}
 		serve->queue->table->drop(serve->queue, str_from(item->id), false);
 		records_remove(records, item);
 	}
@@ -333,5 +340,5 @@ void records_trim(struct serve *serve, int64_t now_ms)
 		records_remove(records, item);
 	}
 	if (records->bytes > (size_t)serve->settings.keep_bytes)
-		records_shrink(serve);
+		records_shrink(serve, now_ms);
 }

@@ -128,6 +128,7 @@ static int server_launch(struct server *server, perch_err *err)
 		.name = STR("perch"),
 		.version = str_from(perch_version()),
 		.era = binding->server.era,
+		.probe_ns = binding->handshake_ns / 2, /* one that starts slowly is no legacy server yet */
 		.open_ns = binding->handshake_ns,
 		.listens = true,
 	};

@@ -1,11 +1,13 @@
 /* What an MCP server offers, and whether that is what was approved. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/utf8.h"
 #include "base/vec.h"
 #include "data/json.h"
 #include "tool/server_parts.h"
@@ -82,14 +84,28 @@ static int server_offer_page(struct server_offer *offer, const perch_json_value 
 	return r;
 }
 
+/* It died, said what cannot be understood, or refused. */
+static void server_offer_refused(struct server *server, const struct mcp_news *news)
+{
+	char words[256];
+	if (news->is_ours) {
+		bool has_died = upstream_process_is_over(server->process);
+		server_fail(
+			server, has_died ? PERCH_TOOL_CRASHED : PERCH_TOOL_MALFORMED_RESPONSE, news->text);
+		return;
+	}
+	snprintf(words, sizeof(words), "it refuses to list its tools: %.*s (code %lld)",
+		utf8_quoted(news->text), news->text.data ? news->text.data : "", (long long)news->code);
+	server_fail(server, PERCH_TOOL_HANDSHAKE_FAILED, str_from(words));
+}
+
 void server_offer_news(struct server *server, const struct mcp_news *news)
 {
 	if (!server->listing || news->kind == MCP_NEWS_PROGRESS)
 		return;
 	if (news->kind == MCP_NEWS_ERROR) {
 		server->listing = NULL;
-		server_fail(
-			server, news->is_ours ? PERCH_TOOL_CRASHED : PERCH_TOOL_HANDSHAKE_FAILED, news->text);
+		server_offer_refused(server, news);
 		return;
 	}
 	int r = server_offer_page(&server->offer, news->value);

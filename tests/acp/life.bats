@@ -22,6 +22,8 @@ scene() {
 
 @test "nonsense, and a line of 33 MiB" { scene nonsense; }
 
+@test "sessions that are closed while they are loaded" { scene hurry; }
+
 @test "a crowd of prompts whose answers are read late" { scene crowd; }
 
 @test "what it is told wrong, it says" {

@@ -110,6 +110,31 @@ def scene_nonsense():
     gone(editor.process)
 
 
+def scene_hurry():
+    """A session that is loaded, resumed and closed in one breath, again and again."""
+    editor = Editor()
+    editor.open()
+    editor.prompt("hello")
+    while "method" in editor.read():
+        pass
+    editor.call("session/close", sessionId=editor.session)
+    for _ in range(20):
+        place = {"sessionId": editor.session, "cwd": "/", "mcpServers": []}
+        owed = {editor.send("session/load", **place), editor.send("session/load", **place),
+                editor.send("session/resume", **place),
+                editor.send("session/close", sessionId=editor.session),
+                editor.send("session/load", **place),
+                editor.send("session/close", sessionId=editor.session)}
+        while owed:
+            message = editor.read()
+            owed.discard(message.get("id"))
+    editor.call("session/load", sessionId=editor.session, cwd="/", mcpServers=[])
+    assert editor.call("session/prompt", sessionId=editor.session, prompt=[
+        {"type": "text", "text": "x"}])["result"]["stopReason"] == "end_turn"
+    editor.process.stdin.close()
+    gone(editor.process)
+
+
 def scene_crowd():
     """Prompts for many sessions, whose answers are read late: all are answered, in order."""
     editor = Editor()

@@ -247,4 +247,20 @@ session() {
     has "$output" llm
     keep "$perch" __complete agent add ol
     has "$output" ollama
+    keep "$perch" __complete agent sessions show ''
+    [ -z "$output" ]
+    [ ! -e "$XDG_STATE_HOME/perch/sessions.db" ]
+    say llm hello --session-name work
+    say llm hello --session-name 'two words'
+    for words in 'agent sessions show' 'agent sessions rm' 'agent chat llm --session-name'; do
+        # shellcheck disable=SC2086 # words
+        keep "$perch" __complete $words ''
+        [ "$(cut -f 1 <<<"$output")" = work ]
+    done
+    keep "$perch" __complete agent sessions ''
+    [ "$(cut -f 1 <<<"$output" | tr '\n' ' ')" = 'list show rm ' ]
+    keep "$perch" __complete agent run --thinking f
+    [ "$(cut -f 1 <<<"$output")" = fold ]
+    keep "$perch" __complete agent run --profile ll
+    [ "$(cut -f 1 <<<"$output")" = llm ]
 }

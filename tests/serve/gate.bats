@@ -22,6 +22,8 @@ teardown() { serve_close; }
 
 @test "cookies: never the token, our own pages alone, end with the token" { scene gate.py cookie; }
 
+@test "the link that works once" { scene gate.py once; }
+
 @test "invalid framing is refused, pipelines are answered in order" { scene gate.py framing; }
 
 @test "behind a trusted proxy" { scene gate.py proxy; }

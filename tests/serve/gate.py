@@ -146,6 +146,32 @@ def test_cookie():
     gate.stop()
 
 
+def test_once():
+    """The link that a terminal shows logs a browser in, once."""
+    agents()
+    ours, theirs = os.openpty()
+    process = subprocess.Popen([PERCH, "serve", "--listen", "127.0.0.1:0"], stderr=theirs)
+    os.close(theirs)
+    text = b""
+    while b"#once=" not in text or not text.endswith(b"\n"):
+        text += os.read(ours, 4096)
+    found = re.search(r"http://127.0.0.1:(\d+)/#once=(\S+)", text.decode())
+    gate = Gateway.__new__(Gateway)
+    gate.port, gate.token = int(found.group(1)), "none"
+    own = {"Origin": f"http://localhost:{gate.port}", "Host": f"localhost:{gate.port}"}
+    gate.post("/api/login", {"once": "perch_wrong"}, token=None, headers=own).is_error(401, "login")
+    answer = gate.post("/api/login", {"once": found.group(2)}, token=None, headers=own)
+    assert answer.status == 200, answer.body
+    jar = {**own, "Cookie": answer.headers["Set-Cookie"].split(";")[0]}
+    assert gate.get("/api/tokens", token=None, headers=jar).status == 200, "it is an admin"
+    job = gate.post("/api/turns", {"agent": "echo", "message": "x"}, token=None, headers=jar)
+    assert job.status == 202, job.body
+    gate.post("/api/login", {"once": found.group(2)}, token=None, headers=own).is_error(401, "login")
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(60) == 0
+    os.close(ours)
+
+
 def test_framing():
     gate = Gateway()
     for request in (b"GET / HTTP/1.1\r\n\r\n", b"GET / HTTP/1.1\nHost: localhost\n\n",

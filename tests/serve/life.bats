@@ -33,4 +33,10 @@ full() {
 
 @test "old jobs are forgotten" { scene life.py keep; }
 
+@test "more than keep_bytes is forgotten" { scene life.py keep_bytes; }
+
+@test "old transcripts are forgotten" { scene life.py keep_transcripts; }
+
+@test "--durable" { scene life.py durable; }
+
 @test "killed: no child stays" { scene life.py abandoned; }

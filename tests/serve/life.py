@@ -137,6 +137,62 @@ def test_keep():
     gate.stop()
 
 
+def kept_bytes(gate):
+    text = gate.get("/metrics").body.decode()
+    return int(text.split("\nperch_events_bytes ")[1].split("\n")[0])
+
+
+def test_keep_bytes():
+    """Beyond so many bytes the oldest jobs go first; one with a key stays, without its events."""
+    agents()
+    config('[expose.http]\nagents = ["*"]\n[serve]\nkeep_bytes = 65536\n')
+    agent("loud", "i=0\nwhile [ $i -lt 40 ]; do i=$((i + 1))\n"
+                  "printf 'AGENT_PARTIAL:\"%04000d\"\\n' 7; done\n")
+    gate = Gateway()
+    request = {"agent": "loud", "message": "x"}
+    keyed = gate.post("/api/turns", request, headers={"Idempotency-Key": "k"}).json["id"]
+    gate.ended(keyed)
+    plain = []
+    for _ in range(8):
+        plain.append(gate.turn(agent="loud"))
+        gate.ended(plain[-1])
+    until(lambda: kept_bytes(gate) <= 65536, "the oldest go")
+    until(lambda: gate.get(f"/api/jobs/{plain[0]}").status == 404, "the first is forgotten")
+    assert gate.post("/api/turns", request, headers={"Idempotency-Key": "k"}).json["id"] == keyed
+    # One that says more than may be kept: its end is there, the memory is not.
+    agent("louder", "i=0\nwhile [ $i -lt 2000 ]; do i=$((i + 1))\n"
+                    "printf 'AGENT_PARTIAL:\"%04000d\"\\n' 7; done\n")
+    until(lambda: gate.post("/api/turns", {"agent": "louder", "message": "x", "session": "l"}
+                            ).status == 202, "a new agent is seen")
+    until(lambda: not gate.get("/api/jobs?state=running").json["jobs"] and
+          kept_bytes(gate) <= 65536, "it has ended, and is cut")
+    gate.stop()
+
+
+def test_keep_transcripts():
+    agents()
+    gate = Gateway()
+    gate.ended(gate.turn(session="s"))
+    until(lambda: gate.get("/api/sessions").json["sessions"], "it is stored")
+    gate.stop()
+    config('[expose.http]\nagents = ["*"]\n[serve]\nkeep_transcripts = "0s"\n')
+    gate.start()
+    until(lambda: not gate.get("/api/sessions").json["sessions"], "it is forgotten")
+    gate.stop()
+
+
+def test_durable():
+    """What was accepted with --durable is there behind a kill at once."""
+    agents()
+    gate = Gateway("--durable")
+    numbers = [gate.turn(agent="slow", session=str(i)) for i in range(3)]
+    gate.kill()
+    touch("go")
+    gate.start()
+    assert {gate.ended(number)["state"] for number in numbers} <= {"interrupted", "done"}
+    gate.stop()
+
+
 def test_abandoned():
     """Nothing of the children stays when the gateway is killed."""
     agents()

@@ -340,5 +340,6 @@ const struct command agent_sessions_command = {
 			"\n"
 			"example:\n"
 			"  perch agent sessions rm work --profile bot.yaml\n",
+	.words = WORDS_SESSIONS,
 	.run = agent_sessions,
 };

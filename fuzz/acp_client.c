@@ -1,0 +1,79 @@
+/* ACP's client side against any agent: every message that it sends is one line of valid JSON, a
+ * prompt ends once, and in the end nothing is left. A line that begins with '!' is ours: its
+ * letters are what we do. */
+#include "fuzz.h"
+
+#include <string.h>
+
+#include "wire/acp_client.h"
+
+static struct {
+	struct acp_client *client;
+	struct acp_talk *talk;
+	perch_json *json;
+	uint64_t number;
+	bool is_busy;
+} world;
+
+static void fuzz_send(void *data, struct str line)
+{
+	const perch_json_value *root;
+	(void)data;
+	check(line.data[line.len] == '\n' && !memchr(line.data, '\n', line.len));
+	check(perch_json_parse(world.json, line.data, line.len, &root, NULL) == 0);
+	check(perch_json_is(perch_json_get(root, "jsonrpc"), "2.0"));
+}
+
+static void fuzz_said(void *data, const struct acp_said *said)
+{
+	(void)data;
+	if (said->kind == ACP_SAID_PERMISSION) {
+		check(said->wanted->option_count > 0);
+		world.number = said->wanted->number;
+	}
+	if (said->kind == ACP_SAID_TEXT || said->kind == ACP_SAID_STOPPED)
+		check(world.is_busy);
+	if (said->kind == ACP_SAID_STOPPED || said->kind == ACP_SAID_ERROR)
+		world.is_busy = false;
+}
+
+static void fuzz_act(char letter)
+{
+	const struct acp_talk_options options = { .cwd = STR("/"),
+		.id = letter == 'l' ? STR("s") : STR("") };
+	if (!world.talk && (letter == 'o' || letter == 'l'))
+		acp_talk_open(world.client, &options, &world.talk);
+	if (!world.talk)
+		return;
+	if (letter == 'p')
+		world.is_busy = acp_talk_prompt(world.talk, STR("[]")) == 0 || world.is_busy;
+	else if (letter == 'c')
+		acp_talk_cancel(world.talk);
+	else if (letter == 'y')
+		acp_talk_permit(world.talk, world.number, STR("y"));
+	if (letter != 'x')
+		return;
+	acp_talk_close(world.talk);
+	world.talk = NULL;
+	world.is_busy = false;
+}
+
+static const struct acp_client_table fuzz_table = { .send = fuzz_send, .said = fuzz_said };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct str rest = { (const char *)data, size };
+	memset(&world, 0, sizeof(world));
+	check(perch_json_new(NULL, &world.json) == 0);
+	check(acp_client_new(STR("perch"), STR("1"), &fuzz_table, NULL, &world.client) == 0);
+	while (rest.len) {
+		struct str line = str_cut(&rest, '\n');
+		if (!str_has_prefix(line, STR("!")))
+			acp_client_line(world.client, line, false);
+		for (size_t i = 1; i < line.len && line.data[0] == '!'; i++)
+			fuzz_act(line.data[i]);
+	}
+	acp_client_free(world.client);
+	perch_json_free(world.json);
+	return 0;
+}
