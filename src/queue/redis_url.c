@@ -66,6 +66,18 @@ static int redis_url_user(struct str *rest, struct redis_url *url, perch_err *er
 	return redis_url_copy(user, "user", url->user, sizeof(url->user), err);
 }
 
+/* A name or a number; a wrong one would be looked up all the same. */
+static bool redis_url_is_host(struct str host)
+{
+	for (size_t i = 0; i < host.len; i++) {
+		char c = host.data[i];
+		bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+		if (!is_letter && !(c >= '0' && c <= '9') && !strchr(".-_:", c))
+			return false;
+	}
+	return host.len;
+}
+
 /* HOST, HOST:PORT, [::1]:PORT */
 static int redis_url_host(struct str rest, struct redis_url *url, perch_err *err)
 {
@@ -82,8 +94,9 @@ static int redis_url_host(struct str rest, struct redis_url *url, perch_err *err
 	} else {
 		host = rest;
 	}
-	if (!host.len)
-		return err_set(err, -EINVAL, "the queue's address has no host: redis://127.0.0.1:6379");
+	if (!redis_url_is_host(host))
+		return err_set(
+			err, -EINVAL, "the queue's address has no host, as redis://127.0.0.1:6379 has one");
 	url->port = REDIS_PORT;
 	int r = redis_url_copy(host, "host", url->host, sizeof(url->host), err);
 	if (r == 0 && port.data)
