@@ -10,7 +10,6 @@
 #include "base/macros.h"
 
 #define ACP_ALLOW "allow"
-#define ACP_ALWAYS "always"
 #define ACP_REJECT "reject"
 
 static const perch_ask *acp_asks_find(const struct acp_task *task, uint64_t number)
@@ -35,22 +34,6 @@ static void acp_asks_drop(struct acp_task *task, uint64_t number)
 
 /* ---- permissions ----------------------------------------------------------- */
 
-static bool acp_asks_is_allowed(const struct acp_chat *chat, const perch_ask *ask)
-{
-	for (size_t i = 0; i < chat->always_count; i++) {
-		if (str_is(str_of(ask->subject), chat->always[i]))
-			return true;
-	}
-	return false;
-}
-
-static void acp_asks_remember(struct acp_chat *chat, const perch_ask *ask)
-{
-	const char *name = arena_dup(&chat->arena, str_of(ask->subject));
-	if (name && chat->always_count < ACP_ALWAYS_MAX)
-		chat->always[chat->always_count++] = name;
-}
-
 static void acp_asks_permit(struct acp_task *task, uint64_t number, bool yes)
 {
 	perch_answer answer = PERCH_ANSWER_INIT;
@@ -72,13 +55,12 @@ static void acp_asks_title(const perch_ask *ask, struct buf *text)
 		buf_append_text(text, "a tool");
 }
 
-/* The agent's own options, or ours; an approval is for one time. */
+/* The options that the question has; an approval has none. */
 static size_t acp_asks_options(const perch_ask *ask, struct acp_option *options, size_t most)
 {
 	static const struct acp_option own[] = {
 		{ STR(ACP_ALLOW), STR("Allow"), STR("allow_once") },
 		{ STR(ACP_REJECT), STR("Reject"), STR("reject_once") },
-		{ STR(ACP_ALWAYS), STR("Always allow in this session"), STR("allow_always") },
 	};
 	size_t count = 0;
 	for (; count < ask->option_count && count < most; count++)
@@ -86,9 +68,8 @@ static size_t acp_asks_options(const perch_ask *ask, struct acp_option *options,
 			str_of(ask->options[count].name), str_of(ask->options[count].kind) };
 	if (count)
 		return count;
-	count = ask->kind == PERCH_ASK_APPROVAL ? 2 : COUNT(own);
-	memcpy(options, own, count * sizeof(own[0]));
-	return count;
+	memcpy(options, own, sizeof(own));
+	return COUNT(own);
 }
 
 static int acp_asks_permission(struct acp_task *task, const perch_ask *ask)
@@ -117,10 +98,7 @@ static void acp_asks_chosen(struct acp_task *task, const perch_ask *ask, struct 
 	_cleanup_free_ char *name = str_dup(option);
 	perch_answer answer = PERCH_ANSWER_INIT;
 	if (!ask->option_count) {
-		bool is_always = ask->kind == PERCH_ASK_PERMISSION && str_is(option, ACP_ALWAYS);
-		if (is_always && task->chat)
-			acp_asks_remember(task->chat, ask);
-		acp_asks_permit(task, ask->number, is_always || str_is(option, ACP_ALLOW));
+		acp_asks_permit(task, ask->number, str_is(option, ACP_ALLOW));
 		return;
 	}
 	answer.option = name;
@@ -230,8 +208,6 @@ void acp_task_ask(struct acp_task *task, const perch_ask *ask)
 	task->asks[task->ask_count++] = (struct acp_open_ask){ ask->number, ask };
 	if (!is_ours)
 		acp_asks_plugin(task, ask);
-	else if (!ask->option_count && acp_asks_is_allowed(task->chat, ask))
-		acp_asks_permit(task, ask->number, true);
 	else if (acp_asks_permission(task, ask) < 0)
 		acp_asks_permit(task, ask->number, false);
 }

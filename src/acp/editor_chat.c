@@ -24,7 +24,6 @@ void acp_chat_free(struct acp_chat *chat)
 	free(chat->cwd);
 	free(chat->context);
 	free(chat->own_id);
-	arena_free(&chat->arena);
 	free(chat);
 }
 

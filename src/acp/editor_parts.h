@@ -20,7 +20,6 @@ enum {
 	ACP_REPLY_MAX = 4 * 1024 * 1024, /* bytes of a reply that are kept in the transcripts */
 	ACP_NOTES_MAX = 16 * 1024,       /* bytes of what went wrong, of stderr */
 	ACP_OPEN_ASKS_MAX = 16,          /* questions of a job that are open at a time */
-	ACP_ALWAYS_MAX = 64,             /* tools that a chat need not ask for any more */
 	ACP_NAME_SIZE = 40,              /* of a chat's name */
 };
 
@@ -58,11 +57,8 @@ struct acp_chat {
 	struct acp_session *session;
 	const char *agent; /* one of the editor's */
 	char *cwd;
-	char *context; /* JSON; NULL = none */
-	char *own_id;  /* of the agent's session, where none are kept; NULL = none yet */
-	const char *always[ACP_ALWAYS_MAX]; /* tools that need not be asked for */
-	size_t always_count;
-	struct arena arena;
+	char *context;           /* JSON; NULL = none */
+	char *own_id;            /* of the agent's session, where none are kept; NULL = none yet */
 	bool has_commands;       /* some were told */
 	struct acp_task *parked; /* a command that waits for an answer in the next prompt */
 	char name[ACP_NAME_SIZE];

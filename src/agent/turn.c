@@ -291,6 +291,11 @@ void agent_turn_permit(
 }
 
 /* The child and the clocks are gone at once; the rest when no call works with it any more. */
+const char *const *agent_turn_layers(const struct agent_turn *turn)
+{
+	return turn->sandbox ? sandbox_layers(turn->sandbox) : NULL;
+}
+
 void agent_turn_free(struct agent_turn *turn)
 {
 	if (!turn)

@@ -82,6 +82,9 @@ void agent_turn_hold(struct agent_turn *turn, bool is_held);
 void agent_turn_permit(
 	struct agent_turn *turn, struct str request_id, bool allowed, struct str message);
 
+/* Of the sandbox that it runs in; NULL = none, or it has not come so far. */
+const char *const *agent_turn_layers(const struct agent_turn *turn);
+
 /* Ends what is left of it, without `end`; in any of its events too. NULL is fine. */
 void agent_turn_free(struct agent_turn *turn);
 

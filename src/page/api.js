@@ -23,8 +23,16 @@ async function failure(answer) {
   return new ApiError(answer.status, error.code || "", error.message || "it did not work", error.hint);
 }
 
+let isClosed = false;
+
+/** Nobody is signed in: what is still asked for is not sent, since a browser tells its user of every 401. */
+export function closeApi(closed) {
+  isClosed = closed;
+}
+
 export async function send(method, path, body, fields) {
   let answer;
+  if (isClosed && !/^\/api\/log(in|out)$/.test(path)) throw new ApiError(401, "login", "nobody is signed in");
   try {
     answer = await fetch(path, {
       method,

@@ -14,6 +14,9 @@ let order = () => {};
 export const streamState = () => state;
 export const hurry = () => order("hurry");
 
+/** Nobody is signed in. */
+export const rest = () => order("stop");
+
 /** The user has changed. */
 export const restart = () => order("restart");
 
@@ -54,6 +57,7 @@ function listenToTabs() {
     if (!stream) return;
     if (word === "hurry") stream.hurry();
     else if (word === "restart") stream.start();
+    else if (word === "stop") stream.stop();
     else tell({ state: stream.state });
   };
   channel.addEventListener("message", ({ data }) => (data.order ? obey(data.order) : take(data)));

@@ -1,13 +1,13 @@
 // The page: its views, which one is shown, who is signed in, whether the server is there.
 
-import { api, signedOut } from "./api.js";
+import { api, closeApi, signedOut } from "./api.js";
 import { Access, signIn, takeOnce } from "./access.js";
 import { announcer } from "./announcer.js";
 import { Chat } from "./chat.js";
 import { tell } from "./dialog.js";
 import { h, replace } from "./dom.js";
 import { emblem, icon } from "./icons.js";
-import { hurry, listen, live, restart } from "./live.js";
+import { hurry, listen, live, rest, restart } from "./live.js";
 import { errorCard, notices } from "./notice.js";
 import { Now } from "./now.js";
 import { Plugins } from "./plugins.js";
@@ -87,6 +87,7 @@ function makeShell() {
 /* ---- signing in and out ---------------------------------------------------------------------------- */
 
 async function open() {
+  closeApi(false);
   if (!(await readWorld())) return false;
   if (isListening) restart();
   else listen();
@@ -100,6 +101,8 @@ async function open() {
 }
 
 function close(words) {
+  closeApi(true);
+  if (isListening) rest();
   shell = null;
   shown = null;
   views.clear();
@@ -108,6 +111,8 @@ function close(words) {
 }
 
 async function leave() {
+  rest();
+  closeApi(true);
   await api.logout().catch(() => {});
   close("");
 }

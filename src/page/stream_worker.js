@@ -38,6 +38,7 @@ const orders = {
   bye: (tab) => tabs.delete(tab),
   hurry: () => stream.hurry(),
   restart: () => stream.start(),
+  stop: () => stream.stop(),
 };
 
 self.addEventListener("connect", (event) => {

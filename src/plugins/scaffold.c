@@ -23,6 +23,7 @@
 extern const struct embedded templates[]; /* made by tools/embed.py */
 
 static const char *const scaffold_languages[] = { "bash", "python", "node", "c", NULL };
+static const char *const scaffold_agent_languages[] = { "sh", "python", "javascript", "c", NULL };
 
 /* ---- names ---------------------------------------------------------------------- */
 
@@ -59,13 +60,10 @@ static bool scaffold_is_plain_text(const char *text)
 	return len && len <= SCAFFOLD_DESCRIPTION_MAX && utf8_is_valid(text, len);
 }
 
-static bool scaffold_is_language(const char *word)
+static bool scaffold_is_language(const struct scaffold_options *options)
 {
-	for (const char *const *language = scaffold_languages; *language; language++) {
-		if (strcmp(*language, word) == 0)
-			return true;
-	}
-	return false;
+	return list_has(
+		options->is_agent ? scaffold_agent_languages : scaffold_languages, options->language);
 }
 
 static int scaffold_check(const struct scaffold_options *options, perch_err *err)
@@ -75,8 +73,9 @@ static int scaffold_check(const struct scaffold_options *options, perch_err *err
 	if (problem)
 		return err_set(
 			err, -EINVAL, "the name %s %s", toml_quote(str_from(options->name), quoted), problem);
-	if (!scaffold_is_language(options->language))
-		return err_set(err, -EINVAL, "the language is bash, python, node or c, not %s",
+	if (!scaffold_is_language(options))
+		return err_set(err, -EINVAL, "the language is %s, python, %s or c, not %s",
+			options->is_agent ? "sh" : "bash", options->is_agent ? "javascript" : "node",
 			toml_quote(str_from(options->language), quoted));
 	if (!scaffold_is_plain_text(options->description))
 		return err_set(err, -EINVAL,
@@ -92,16 +91,23 @@ static const struct {
 	const char *source;   /* below templates/LANGUAGE/, or else templates/common/ */
 	const char *path;     /* in the plugin */
 	mode_t mode;
+	bool is_agents; /* its source is below templates/agent/ */
 } files[] = {
-	{ NULL, "plugin.toml", "plugin.toml", 0666 },
-	{ NULL, "README.md", "README.md", 0666 },
-	{ NULL, "perch-test.toml", "perch-test.toml", 0666 },
-	{ NULL, "gitignore", ".gitignore", 0666 },
-	{ "bash", "program", "bin/fledge-@COMMAND@", 0777 },
-	{ "python", "program", "bin/fledge-@COMMAND@", 0777 },
-	{ "node", "program", "bin/fledge-@COMMAND@", 0777 },
-	{ "c", "main.c", "main.c", 0666 },
-	{ "c", "Makefile", "Makefile", 0666 },
+	{ NULL, "plugin.toml", "plugin.toml", 0666, false },
+	{ NULL, "README.md", "README.md", 0666, false },
+	{ NULL, "perch-test.toml", "perch-test.toml", 0666, false },
+	{ NULL, "gitignore", ".gitignore", 0666, false },
+	{ "bash", "program", "bin/fledge-@COMMAND@", 0777, false },
+	{ "python", "program", "bin/fledge-@COMMAND@", 0777, false },
+	{ "node", "program", "bin/fledge-@COMMAND@", 0777, false },
+	{ "c", "main.c", "main.c", 0666, false },
+	{ "c", "Makefile", "Makefile", 0666, false },
+	{ NULL, "profile.yaml", "@NAME@.yaml", 0666, true },
+	{ "sh", "agent.sh", "@PROGRAM@", 0777, true },
+	{ "python", "agent.py", "@PROGRAM@", 0777, true },
+	{ "javascript", "agent.js", "@PROGRAM@", 0777, true },
+	{ "c", "agent.c", "@NAME@.c", 0666, true },
+	{ "c", "Makefile", "Makefile", 0666, true },
 };
 _Static_assert(COUNT(files) <= SCAFFOLD_FILES_MAX, "every file has its place");
 
@@ -115,6 +121,16 @@ static const char *scaffold_find_template(const char *folder, const char *name)
 	return NULL;
 }
 
+/* Of an agent's program. */
+static const char *scaffold_suffix(const char *language)
+{
+	if (strcmp(language, "sh") == 0)
+		return ".sh";
+	if (strcmp(language, "python") == 0)
+		return ".py";
+	return strcmp(language, "javascript") == 0 ? ".js" : "";
+}
+
 /* Appends the value of a word between two @; false when there is none. */
 static bool scaffold_put_word(
 	struct buf *out, struct str word, const struct scaffold_options *options)
@@ -123,6 +139,8 @@ static bool scaffold_put_word(
 		buf_append_text(out, options->name);
 	else if (str_is(word, "COMMAND"))
 		buf_append_text(out, scaffold_command_of(options->name));
+	else if (str_is(word, "PROGRAM"))
+		buf_printf(out, "%s%s", options->name, scaffold_suffix(options->language));
 	else if (str_is(word, "DESCRIPTION"))
 		buf_append_text(out, options->description);
 	else if (str_is(word, "DESCRIPTION_STRING"))
@@ -152,9 +170,11 @@ static void scaffold_fill_in(
 static int scaffold_write_file(const struct scaffold_options *options, size_t i,
 	struct arena *arena, struct scaffold *scaffold, size_t *count, perch_err *err)
 {
-	if (files[i].language && strcmp(files[i].language, options->language) != 0)
+	if (files[i].is_agents != options->is_agent ||
+		(files[i].language && strcmp(files[i].language, options->language) != 0))
 		return 0;
-	const char *text = scaffold_find_template(options->language, files[i].source);
+	const char *text =
+		scaffold_find_template(options->is_agent ? "agent" : options->language, files[i].source);
 	if (!text)
 		text = scaffold_find_template("common", files[i].source);
 	_cleanup_(buf_free) struct buf path = { 0 };

@@ -1,5 +1,5 @@
 /* Making a new plugin that runs at once: its manifest, its program, a README and cases for `perch
- * plugins test`. */
+ * plugins test`; or a new agent: its profile and its program. */
 #ifndef PLUGINS_SCAFFOLD_H
 #define PLUGINS_SCAFFOLD_H
 
@@ -15,6 +15,7 @@ struct scaffold_options {
 	const char *name;
 	const char *language;
 	const char *description;
+	bool is_agent; /* an agent instead of a plugin */
 };
 
 struct scaffold {

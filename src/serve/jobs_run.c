@@ -165,10 +165,7 @@ static void jobs_note(struct record *record, const perch_event *event, perch_tex
 static void jobs_keep_layers(struct record *record, const char *const *layers)
 {
 	perch_json_writer out = json_writer_on(&record->layers);
-	perch_json_begin_array(&out);
-	for (; layers && *layers; layers++)
-		perch_json_write_string(&out, *layers);
-	perch_json_end_array(&out);
+	record_write_list(&out, layers);
 	if (record->layers.failed)
 		buf_free(&record->layers);
 }

@@ -305,6 +305,17 @@ void peer_open(struct serve *serve, int fd, const struct address *address)
 	peer_touch(peer);
 }
 
+/* What it was told while it was settled has touched it again. */
+static void peer_untouch(struct peer *peer)
+{
+	struct peer **at = &peer->serve->touched;
+	while (peer->is_touched && *at != peer)
+		at = &(*at)->next_touched;
+	if (peer->is_touched)
+		*at = peer->next_touched;
+	peer->is_touched = false;
+}
+
 static void peer_free(struct peer *peer)
 {
 	struct serve *serve = peer->serve;
@@ -319,6 +330,7 @@ static void peer_free(struct peer *peer)
 	http_connection_free(&peer->http);
 	buf_free(&peer->in);
 	buf_free(&peer->out);
+	peer_untouch(peer); /* last: what was abandoned may have touched it */
 	free(peer);
 	serve_resume(serve);
 }

@@ -122,9 +122,13 @@ struct logged *logged_next_of_all(const struct logged *logged);
 /* Forgets jobs that are too old or too many. */
 void records_trim(struct serve *serve, int64_t now_ms);
 
-/* The job as an object of the API; with what was asked, as long as that is kept: until its end. */
+/* The job as an object of the API; the second with what was asked, as long as that is kept: until
+ * its end. */
 void record_write(const struct record *record, perch_json_writer *out);
 void record_write_whole(const struct record *record, perch_json_writer *out);
+
+/* A list of texts that ends with NULL, or is NULL. */
+void record_write_list(perch_json_writer *out, const char *const *texts);
 
 int64_t record_now_ms(void);
 

@@ -22,6 +22,14 @@ static size_t record_position(const struct record *record)
 	return position;
 }
 
+void record_write_list(perch_json_writer *out, const char *const *texts)
+{
+	perch_json_begin_array(out);
+	for (; texts && *texts; texts++)
+		perch_json_write_string(out, *texts);
+	perch_json_end_array(out);
+}
+
 /* The members that every list of jobs has. */
 static void record_write_members(const struct record *record, perch_json_writer *out)
 {
@@ -44,7 +52,10 @@ static void record_write_members(const struct record *record, perch_json_writer 
 	for (struct record_ask *ask = list_first(&record->asks); ask; ask = list_next(ask))
 		perch_json_write_raw(out, ask->text, ask->len);
 	perch_json_end_array(out);
-	if (record->layers.len) {
+	if (record->job && perch_job_sandbox(record->job)) {
+		perch_json_write_name(out, "sandbox");
+		record_write_list(out, perch_job_sandbox(record->job));
+	} else if (record->layers.len) {
 		perch_json_write_name(out, "sandbox");
 		perch_json_write_raw(out, record->layers.data, record->layers.len);
 	}

@@ -55,8 +55,9 @@ class Editor {
         if (answer === 'never')
             return new Promise((resolve, reject) =>
                 signal.addEventListener('abort', () => reject(new Error('aborted'))));
+        const option = params.options?.find(({ kind }) => kind === answer);
         if (params.options)
-            return answer ? { outcome: { outcome: 'selected', optionId: answer } }
+            return option ? { outcome: { outcome: 'selected', optionId: option.optionId } }
                 : { outcome: { outcome: 'cancelled' } };
         const [name] = Object.keys(params.requestedSchema.properties);
         return answer === undefined ? { action: 'cancel' }
@@ -167,23 +168,23 @@ const scenes = {
 
     async permission() {
         const editor = await started();
-        editor.answers = ['allow', 'reject', undefined];
+        editor.answers = ['allow_once', 'reject_once', undefined];
         await editor.prompt('ask read write run');
         assert.deepEqual(editor.said(), ['read=True write=False run=False']);
         const [asked] = editor.asked;
         assert.deepEqual(asked.options.map(({ kind }) => kind),
-            ['allow_once', 'reject_once', 'allow_always']);
+            ['allow_once', 'allow_always', 'reject_once']);
         assert.equal(asked.toolCall.title, 'read: it wants to look');
         assert.deepEqual(asked.toolCall.rawInput, { path: '/etc/motd' });
         editor.asked = [];
-        editor.answers = ['always', 'reject'];
+        editor.answers = ['allow_always', 'reject_once'];
         await editor.prompt('ask read read write');
         assert.deepEqual(editor.said(), ['read=True read=True write=False']);
         await editor.prompt('ask read');
         assert.deepEqual(editor.said(), ['read=True']);
         assert.equal(editor.asked.length, 2);
         editor.session = (await editor.request('session/new', { cwd: WORK, mcpServers: [] })).sessionId;
-        editor.answers = ['reject'];
+        editor.answers = ['reject_once'];
         await editor.prompt('ask read');
         assert.deepEqual(editor.said(), ['read=False']);
         await editor.end();

@@ -264,3 +264,31 @@ session() {
     keep "$perch" __complete agent run --profile ll
     [ "$(cut -f 1 <<<"$output")" = llm ]
 }
+
+@test "create: an agent in every language answers at once" {
+    for lang in sh python javascript c; do
+        keep "$perch" agent create "my-$lang" --lang "$lang" --description 'says "it"'
+        expect_status 0
+        has "$output" "perch agent chat my-$lang.yaml"
+        [ "$lang" != c ] || make -s -C my-c
+        keep "$perch" agent check "my-$lang/my-$lang.yaml"
+        expect_status 0
+        has "$output" 'what       says "it"'
+        say "my-$lang/my-$lang.yaml" hello
+        expect_status 0
+        has "$output" 'Let me see.'
+        has "$output" 'You said in turn 1: hello'
+        say "my-$lang/my-$lang.yaml" again
+        has "$output" 'You said in turn 2: again'
+    done
+    keep "$perch" agent create my-sh
+    expect_status 1
+    has "$errors" 'there is a ./my-sh already'
+    keep "$perch" agent create other --lang perl
+    expect_status 64
+    has "$errors" 'the language is sh, python, javascript or c, not `perl`'
+    keep "$perch" agent create 'a b'
+    expect_status 64
+    keep "$perch" agent create json --json
+    [ "$(jq -c .files_created <<<"$output")" = '["json.yaml","json.sh"]' ]
+}

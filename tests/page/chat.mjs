@@ -20,6 +20,32 @@ const ended = (page, count = 1) => page.locator(".row.reply[aria-busy=false]").n
 /** An agent that waits for a file before it goes on. */
 const slow = `#!/bin/sh\necho '${partial("begun")}'\nwhile [ ! -e "${work}/go" ]; do sleep 0.05; done\necho '${partial(" and done")}'\n`;
 
+/** Two tabs; without SharedWorker the one that has a lock reads for both. */
+async function twoTabs(hasWorker) {
+  expose();
+  agent("slow", slow);
+  const secret = token("laptop");
+  await stage(async (server, browser) => {
+    if (!hasWorker) await browser.context.addInitScript(() => { delete window.SharedWorker; });
+    const one = await browser.enter(server, secret);
+    let streams = 0;
+    browser.context.on("request", (request) => { streams += request.url().endsWith("/api/events") ? 1 : 0; });
+    await say(one, "for both");
+    await one.getByText("begun").waitFor();
+    const two = await browser.page();
+    await two.goto(await one.url());
+    await two.getByText("begun").waitFor();
+    await two.locator(".said", { hasText: "for both" }).waitFor();
+    writeFileSync(join(work, "go"), "");
+    await Promise.all([one, two].map((page) => page.locator(".prose").getByText("begun and done").waitFor()));
+    await say(two, "from the other");
+    await Promise.all([one, two].map((page) => ended(page, 2)));
+    assert(await one.locator(".row.user").count() === 2 && await two.locator(".row.user").count() === 2, "each is there once");
+    const metrics = await (await fetch(`${server.url}/metrics`, { headers: { Authorization: `Bearer ${secret}` } })).text();
+    assert(/^perch_streams 1$/m.test(metrics), `one stream for both: ${/perch_streams \d+/.exec(metrics)} ${streams}`);
+  });
+}
+
 const scenes = {
   async door() {
     expose();
@@ -141,29 +167,8 @@ const scenes = {
     });
   },
 
-  async tabs() {
-    expose();
-    agent("slow", slow);
-    const secret = token("laptop");
-    await stage(async (server, browser) => {
-      const one = await browser.enter(server, secret);
-      let streams = 0;
-      browser.context.on("request", (request) => { streams += request.url().endsWith("/api/events") ? 1 : 0; });
-      await say(one, "for both");
-      await one.getByText("begun").waitFor();
-      const two = await browser.page();
-      await two.goto(await one.url());
-      await two.getByText("begun").waitFor();
-      await two.locator(".said", { hasText: "for both" }).waitFor();
-      writeFileSync(join(work, "go"), "");
-      await Promise.all([one, two].map((page) => page.locator(".prose").getByText("begun and done").waitFor()));
-      await say(two, "from the other");
-      await Promise.all([one, two].map((page) => ended(page, 2)));
-      assert(await one.locator(".row.user").count() === 2 && await two.locator(".row.user").count() === 2, "each is there once");
-      const metrics = await (await fetch(`${server.url}/metrics`, { headers: { Authorization: `Bearer ${secret}` } })).text();
-      assert(/^perch_streams 1$/m.test(metrics), `one stream for both: ${/perch_streams \d+/.exec(metrics)} ${streams}`);
-    });
-  },
+  tabs: () => twoTabs(true),
+  plain_tabs: () => twoTabs(false),
 
   async restart() {
     expose();

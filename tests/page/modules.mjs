@@ -13,7 +13,7 @@ const { lex } = await load("lexer.js");
 const { parseAnsi } = await load("ansi.js");
 const schema = await load("schema.js");
 const { failure, hear, newState, usageWords } = await load("turn.js");
-const { EventCutter } = await load("stream.js");
+const { EventCutter, EventStream } = await load("stream.js");
 const { pathOf, roundUp } = await load("plot.js");
 const { sentenceEnd } = await load("announcer.js");
 const { ago, size, span } = await load("time.js");
@@ -145,6 +145,31 @@ test("streams are cut into events wherever the pieces end", () => {
     const events = [...cutter.take(text.slice(0, cut)), ...cutter.take(text.slice(cut))];
     assert.deepEqual(events.map((event) => [event.number, event.event]), [[7, "partial"], [9, "end"]]);
   }
+});
+
+test("a stream that ends is asked for again, behind its last event; a stranger is not", async () => {
+  const asked = [];
+  const bodies = ['id: 7\ndata: {"event":"start"}\n\n', 'id: 9\ndata: {"event":"end"}\n\n'];
+  const fetchBefore = globalThis.fetch;
+  globalThis.fetch = async (path, { headers }) => {
+    asked.push(headers["Last-Event-ID"]);
+    if (asked.length === 2) throw new TypeError("the network is away");
+    return bodies.length ? new Response(bodies.shift(), { status: 200 }) : new Response("", { status: 401 });
+  };
+  const heard = [];
+  const states = [];
+  await new Promise((done) => {
+    const stream = new EventStream((events) => heard.push(...events.map((event) => event.event)), (state) => {
+      states.push(state);
+      if (state === "away") stream.hurry();
+      if (state === "stranger") done();
+    });
+    stream.start();
+  });
+  globalThis.fetch = fetchBefore;
+  assert.deepEqual(asked, [undefined, "7", "7", "9"]);
+  assert.deepEqual(heard, ["start", "end"]);
+  assert.ok(states.includes("open") && states.includes("away"));
 });
 
 test("small things", () => {

@@ -11,6 +11,7 @@ teardown() { page_close; }
 @test "conversations are searched, renamed and deleted" { play chat sessions; }
 @test "what runs is stopped, what waits says where it stands" { play chat stop; }
 @test "two tabs have one stream, and both see everything once" { play chat tabs; }
+@test "two tabs have one stream without SharedWorker, too" { play chat plain_tabs; }
 @test "a server that is killed in the middle of a stream and started again is told, and the page goes on" { play chat restart; }
 @test "files are attached by button, by drop and by paste" { play chat attach; }
 @test "thinking is folded, tools are cards, a permission is a card with its options, usage is told" { play chat mind; }

@@ -183,6 +183,7 @@ const scenes = {
     expose();
     agent("slow", `#!/bin/sh\necho 'AGENT_PARTIAL:"begun"'\nwhile [ ! -e "${work}/go" ]; do sleep 0.05; done\n`);
     agent("quick", "#!/bin/sh\necho quickly said\n");
+    install();
     const secret = token("laptop");
     const admin = token("boss", "--role", "admin");
     await stage(async (server, browser) => {
@@ -205,6 +206,12 @@ const scenes = {
       writeFileSync(join(work, "go"), "");
       await page.locator(".moment", { hasText: "It ended well" }).waitFor();
       await page.getByRole("link", { name: "All jobs" }).click();
+      await fetch(`${server.url}/api/runs`, { method: "POST", headers: { Authorization: `Bearer ${secret}` }, body: '{"command":"survey","args":["x"]}' });
+      const asks = live.getByRole("row", { name: /survey/ });
+      await asks.getByText("asks", { exact: true }).waitFor();
+      assert(/landlock|seccomp|namespaces|pidns|mount/i.test(await asks.innerText()), `its sandbox: ${await asks.innerText()}`);
+      await live.getByRole("button", { name: "Cancel survey" }).click();
+      await page.getByRole("region", { name: "Ended jobs" }).getByRole("row", { name: /survey/ }).waitFor();
       await page.locator(".plot-line").first().waitFor({ state: "attached" });
       await page.waitForFunction(async () => (await (await fetch("/api/metrics/history")).json()).samples.some((sample) => sample.slowest_us > 0));
       const plot = page.getByRole("slider", { name: "Memory" });
@@ -346,6 +353,16 @@ const scenes = {
       await page.keyboard.press("?");
       await page.getByRole("dialog").waitFor();
       await page.keyboard.press("Escape");
+      await page.emulateMedia({ reducedMotion: "reduce" });
+      const turns = await page.evaluate(() => {
+        const spinner = document.createElement("span");
+        spinner.className = "spinner";
+        document.body.append(spinner);
+        const found = getComputedStyle(spinner).animationIterationCount;
+        spinner.remove();
+        return found;
+      });
+      assert(turns === "1", "nothing moves on where less motion is wanted");
       await page.keyboard.press("n");
       await page.getByRole("heading", { name: "New conversation" }).waitFor();
     });

@@ -552,6 +552,7 @@ static struct heard hear_turn(
 	request.data = &heard;
 	ck_assert_int_eq(perch_job_submit(rig->service, &request, &job, NULL), 0);
 	ck_assert_uint_eq(perch_job_grace_ns(job), 7 * NSEC_PER_SEC);
+	ck_assert_ptr_null(perch_job_sandbox(job)); /* it has not begun */
 	proc_until(rig->host, &heard.is_over);
 	perch_job_free(job);
 	return heard;

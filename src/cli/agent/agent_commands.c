@@ -7,6 +7,7 @@ static const struct command *const subcommands[] = {
 	&agent_check_command,
 	&agent_chat_command,
 	&agent_list_command,
+	&agent_create_command,
 	&agent_add_command,
 	&agent_serve_command,
 	&agent_sessions_command,

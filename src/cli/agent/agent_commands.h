@@ -15,6 +15,7 @@
 
 /* Each subcommand stands at the end of its own file. */
 extern const struct command agent_add_command;
+extern const struct command agent_create_command;
 extern const struct command agent_allow_command;
 extern const struct command agent_list_command;
 extern const struct command agent_revoke_command;

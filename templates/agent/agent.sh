@@ -1,0 +1,11 @@
+#!/bin/sh
+# @NAME@: one process is one turn. The message is in AGENT_MESSAGE; lines on stdout are the reply.
+turn=$((${AGENT_SESSION_ID:-0} + 1))
+
+# The id of the conversation: it comes back as AGENT_SESSION_ID with the next message.
+echo "AGENT_SESSION:$turn"
+
+# A piece of the reply, shown at once: a JSON string.
+echo 'AGENT_PARTIAL:"Let me see. "'
+
+echo "You said in turn $turn: $AGENT_MESSAGE"
