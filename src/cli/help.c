@@ -40,11 +40,8 @@ static int help_print_overview(void)
 	for (size_t i = 0; i < COUNT(groups); i++)
 		help_print_group(groups[i].group, groups[i].title);
 	printf("\n"
-		   "options:\n"
-		   "  --json          results as JSON, for programs\n"
-		   "  --color WHEN    auto, always or never;  --version;  -h, --help  this text\n"
-		   "\n"
-		   "perch help COMMAND explains one command, perch help options every option.\n");
+		   "perch help COMMAND explains one command, perch help options every option:\n"
+		   "--json for programs, --color WHEN, -V, --version, -h, --help and more.\n");
 	return 0;
 }
 

@@ -146,7 +146,7 @@ function showKeys() {
 }
 
 addEventListener("keydown", (event) => {
-  if (!shell || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog")) return;
+  if (!shell || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
   if (event.target.closest("input, textarea, select, [contenteditable]")) return;
   const row = KEYS.find(([key]) => key === event.key);
   if (!row) return;

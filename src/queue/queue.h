@@ -29,6 +29,10 @@ static inline bool queue_is_over(enum queue_state state)
 	return state >= QUEUE_DONE;
 }
 
+/* Whether a text has the form of a job's id: "j" and 20 hexadecimal digits. Ids name directories,
+ * and what others have written is not to name any other. */
+bool queue_is_id(struct str id);
+
 /* A job as it is written. Texts without data are absent. */
 struct queue_job {
 	struct str id;
@@ -58,6 +62,12 @@ struct queue_event {
 	struct str job;
 	struct str text;
 };
+
+/* The largest number of an event, revision or time: Redis's Lua counts no further. */
+#define QUEUE_NUMBER_MAX ((UINT64_C(1) << 53) - 1)
+
+/* Whether an event can be told: its number is one, and its text begins and ends as an object. */
+bool queue_event_is_whole(const struct queue_event *event);
 
 /* Takes what is found at the opening: jobs in the order of their creation, then events in theirs.
  * A negative errno ends it. */

@@ -107,8 +107,12 @@ static uint64_t queue_redis_word_number(struct str *message)
 {
 	struct str word = queue_redis_word(message);
 	uint64_t number = 0;
-	for (size_t i = 0; i < word.len && word.data[i] >= '0' && word.data[i] <= '9'; i++)
+	/* What is too large stays so: it does not begin anew at 2^64. */
+	for (size_t i = 0; i < word.len && number <= QUEUE_NUMBER_MAX; i++) {
+		if (word.data[i] < '0' || word.data[i] > '9')
+			break;
 		number = number * 10 + (uint64_t)(word.data[i] - '0');
+	}
 	return number;
 }
 

@@ -16,6 +16,7 @@
 #include "base/paths.h"
 #include "base/tree.h"
 #include "data/json.h"
+#include "queue/queue.h"
 #include "wire/http_text.h"
 
 static const struct {
@@ -75,6 +76,8 @@ const char *uploads_refuse(const perch_json_value *list)
 static int uploads_path(const struct uploads *uploads, char **ret_path)
 {
 	char below[64];
+	if (!queue_is_id(str_from(uploads->id)))
+		return -EINVAL; /* it would lead elsewhere, and what is there is removed */
 	snprintf(below, sizeof(below), "perch/attachments/%s", uploads->id);
 	return paths_user(PATH_STATE, below, ret_path, NULL);
 }

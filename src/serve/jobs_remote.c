@@ -113,6 +113,8 @@ static int jobs_remote_event(void *data, const struct queue_event *event)
 	struct serve *serve = data;
 	struct record *record = records_find(&serve->records, event->job);
 	const struct link *last = record ? record->events.last : NULL;
+	if (!queue_event_is_whole(event))
+		return 0; /* another program has written it */
 	if (!record || (last && ((const struct logged *)last)->number >= event->number))
 		return 0; /* forgotten, or told twice */
 	if (!record_put(record, event->number, event->text))
@@ -140,7 +142,7 @@ static void jobs_remote_over(
 {
 	struct serve *serve = data;
 	struct record *record = records_find(&serve->records, job->id);
-	if (!record || job->revision <= record->revision)
+	if (!record || job->revision <= record->revision || !queue_event_is_whole(last))
 		return;
 	record->end_number = last->number;
 	jobs_remote_end(record, job);

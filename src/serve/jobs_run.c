@@ -237,8 +237,8 @@ int jobs_load(struct serve *serve, const struct queue_job *job)
 	unsigned kind = 0;
 	while (kind < METRICS_KINDS && !str_is(job->kind, metrics_kinds[kind]))
 		kind++;
-	if (kind == METRICS_KINDS || job->id.len >= RECORD_ID_SIZE)
-		return 0; /* of another perch */
+	if (kind == METRICS_KINDS || !queue_is_id(job->id))
+		return 0; /* of another perch, or another program */
 	struct record *record = record_new(serve, kind, job->name, job->owner);
 	if (!record)
 		return -ENOMEM;
@@ -279,6 +279,8 @@ static int jobs_load_event(void *data, const struct queue_event *event)
 {
 	struct serve *serve = data;
 	struct record *record = records_find(&serve->records, event->job);
+	if (!queue_event_is_whole(event))
+		return 0;
 	if (event->number > serve->records.last_number)
 		serve->records.last_number = event->number;
 	return record && !record_put(record, event->number, event->text) ? -ENOMEM : 0;

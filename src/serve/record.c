@@ -22,6 +22,7 @@ int64_t record_now_ms(void)
 
 /* ---- life ---------------------------------------------------------------------- */
 
+/* The form that queue_is_id knows. */
 static bool record_make_id(char ret_id[RECORD_ID_SIZE])
 {
 	uint8_t bytes[10];

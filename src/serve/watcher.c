@@ -128,7 +128,7 @@ static void watcher_send_named(struct watcher *watcher, const struct logged *log
 	_cleanup_(buf_free) struct buf data = { 0 };
 	char id[32];
 	snprintf(id, sizeof(id), "%" PRIu64, logged->number);
-	buf_printf(&data, "{\"job\":\"%s\",", logged->record->id);
+	buf_printf(&data, "{\"job\":\"%s\"%s", logged->record->id, logged->len > 2 ? "," : "");
 	buf_append(&data, logged->text + 1, logged->len - 1);
 	http_sse_event(&text, str_from(id), (struct str){ 0 }, (struct str){ data.data, data.len });
 	if (text.failed || data.failed)

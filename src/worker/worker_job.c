@@ -162,6 +162,8 @@ static const char *worker_job_refuse(struct worker_job *job)
 {
 	const struct buf *key = job->worker->options.key;
 	size_t kind = 0;
+	if (!queue_is_id(job->job.id))
+		return "its id is none that a gateway gives: another program has written it";
 	while (kind < COUNT(worker_kinds) && !str_is(job->job.kind, worker_kinds[kind].name))
 		kind++;
 	if (kind == COUNT(worker_kinds))
@@ -195,7 +197,8 @@ void worker_job_take(struct worker *worker, const struct queue_claim *claim)
 	job->uploads = (struct uploads){ .arena = &job->arena, .id = job->job.id.data };
 	const char *refusal = worker_job_refuse(job);
 	if (refusal) {
-		worker_say(worker, true, "%s is refused: %s", job->job.id.data, refusal);
+		worker_say(worker, true, "%s is refused: %s",
+			queue_is_id(job->job.id) ? job->job.id.data : "a job", refusal);
 		worker_job_fail(job, QUEUE_FAILED, "refused", refusal);
 		return;
 	}

@@ -75,6 +75,9 @@ END
     run "$perch" run -v --ni -- words -v
     has "$output" "-v"
     run "$perch" run
+    [ "$status" -eq 0 ]
+    has "$output" "words"
+    run "$perch" run --json
     [ "$status" -eq 64 ]
     run "$perch" run --no-such-option words
     [ "$status" -eq 64 ]

@@ -353,6 +353,7 @@ const scenes = {
       await page.keyboard.press("?");
       await page.getByRole("dialog").waitFor();
       await page.keyboard.press("Escape");
+      await page.locator("dialog").waitFor({ state: "detached" });
       await page.emulateMedia({ reducedMotion: "reduce" });
       const turns = await page.evaluate(() => {
         const spinner = document.createElement("span");

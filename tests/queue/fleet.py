@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 
-from gateway import (CONFIG, PATIENCE, PERCH, WORK, Gateway, agent, config, lines_of, run, touch, until,
+from gateway import (CONFIG, PATIENCE, PERCH, STATE, WORK, Gateway, agent, config, lines_of, run, touch, until,
                      write)
 
 SHARD = "{perch:0}"

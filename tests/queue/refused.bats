@@ -83,7 +83,7 @@ status_works() { timeout 60 "$perch" queue status "$@"; }
     do_it() { redis-cli -p "$redis_port" -a open-sesame FCALL "perch1_$1" 1 "$shard" "${@:2}" 2>/dev/null; }
     is_there() { do_it workers | grep -q machine; }
     wait_until is_there
-    do_it enqueue j1 '' 'agent:bot#00' 0 10 '' kind turn name bot owner me session s request '{"message":"m"}'
+    do_it enqueue j0123456789abcdef0123 '' 'agent:bot#00' 0 10 '' kind turn name bot owner me session s request '{"message":"m"}'
     wait_until test -s "$WORK/env"
     run ps axww
     kill "$worker"

@@ -52,6 +52,10 @@ END
 
 @test "jobs that are not signed with the worker's key are not run" { scene worker.py keys; }
 
+@test "an id that is none leads neither a worker nor a gateway anywhere" { scene worker.py ids; }
+
+@test "what is no event ends neither a stream nor a job" { scene worker.py events; }
+
 @test "a job that kills its worker is dead in the end, and everybody else goes on" {
     scene worker.py poison
 }

@@ -312,6 +312,55 @@ def test_keys():
     assert found.returncode == 64 and b"chmod 600" in found.stderr, found
 
 
+def test_ids():
+    """An id that is none leads neither a worker nor a gateway anywhere."""
+    expose()
+    speaker()
+    redis, gate, (worker,) = fleet(1, "--any-profile")
+    number = gate.turn()
+    assert gate.ended(number)["state"] == "done"
+    os.makedirs(f"{STATE}/attachments", exist_ok=True)
+    write(f"{STATE}/../victim/file", "precious")
+    request = json.dumps({"message": "evil", "attachments": [{"url": "data:text/plain;base64,aGk="}]})
+    for foreign in ("../../victim", 'j"x', number.upper(), number + "0"):
+        redis.ask("FCALL", "perch1_enqueue", "1", SHARD, foreign, "", "agent:echo#00", "0", "10", "",
+                  "kind", "turn", "name", "echo", "owner", "me", "session", "s", "request", request)
+        until(lambda: redis.ask("HGET", f"{SHARD}:job:{foreign}", "state") in ("failed", "done"), "over")
+    assert log_of(worker).count("a job is refused: its id is none") == 4, log_of(worker)
+    assert os.listdir(f"{STATE}/../victim") == ["file"]
+    assert "evil" not in read("ran")
+    behind = gate.turn()  # what the gateway heard before this it has looked at
+    assert gate.ended(behind)["state"] == "done"
+    assert {one["id"] for one in gate.get("/api/jobs").json["jobs"]} == {number, behind}
+
+
+def test_events():
+    """What is no event ends neither a stream nor a job."""
+    expose()
+    agent("slow", SLOW)
+    redis, gate, _ = fleet()
+    everything = iter(gate.stream("GET", "/api/events"))
+    number = gate.turn(agent="slow")
+    for _, event in everything:
+        if event["event"] == "partial":
+            break
+    foreign = '{"event":"foreign"}'
+    for message in (f"event {number} 9007199254740991 ", f"event {number} 9007199254740991 x",
+                    f"event {number} 0 {foreign}", f"event {number} 9007199254740992 {foreign}",
+                    f"event {number} 18446744073709551615 {foreign}",
+                    f"event {number} 27670116110564327423 {foreign}",  # 2^63 - 1, by 2^64 too much
+                    f"over {number} 99 done 1 18446744073709551615 {foreign}\n{{}}"):
+        assert redis.ask("PUBLISH", f"{SHARD}:news", message) == "1"
+    touch("go")
+    heard = []
+    for _, event in everything:
+        heard.append(event["event"])
+        if heard[-1] == "end":
+            break
+    assert heard and heard[-1] == "end" and "foreign" not in heard, heard
+    assert gate.ended(number)["state"] == "done"
+
+
 def test_poison():
     """A job that kills its worker: dead behind 1 + retry tries, everybody else goes on."""
     expose()

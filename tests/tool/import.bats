@@ -88,6 +88,21 @@ shows() {
     shows a "T_A=1"
 }
 
+@test "--replace that is refused leaves the approved binding with its secrets" {
+    printf '{"mcpServers": {"a": %s}}' "$(entry '' '"T_A": "1"')" >"$file"
+    perch_tool import "$file" --yes
+    expect_status 0
+    printf '{"mcpServers": {"a": %s}}' "$(entry '' '"T_A": "2"')" >"$file"
+    perch_tool import "$file" --replace
+    expect_status 2
+    shows a "T_A=1"
+    [ "$(ls "$secrets")" = a ]
+    perch_tool import "$file" --replace --yes
+    expect_status 0
+    shows a "T_A=2"
+    [ "$(ls "$secrets")" = a ]
+}
+
 @test "a placeholder is asked for: the variable that it names, or it is not imported" {
     printf '{"mcpServers": {"a": %s}}' "$(entry '' '"T_KEY": "${env:T_MINE}"')" >"$file"
     perch_tool import "$file" --yes

@@ -53,6 +53,16 @@ teardown() {
     expect "\"$place/site\""
 }
 
+@test "pip: a python3 that stands first on PATH is not asked" {
+    mkdir "$WORK/venv"
+    printf '#!/bin/sh\n: >"%s/ran"\nexec /usr/bin/python3 "$@"\n' "$WORK" >"$WORK/venv/python3"
+    chmod +x "$WORK/venv/python3"
+    PATH="$WORK/venv:$PATH" perch_tool add --mcp demo --yes --env TEST_MARK -- pip:t-demo==2.0
+    expect_status 0
+    [ ! -e "$WORK/ran" ]
+    lacks "$(cat "$bindings/demo.toml")" "$WORK/venv"
+}
+
 @test "what cannot be had is told, and leaves nothing" {
     perch_tool add --mcp demo --yes -- npm:@t/none@1.0.0
     expect_status 2

@@ -12,8 +12,8 @@
 #include "harness/folder.h"
 #include "harness/oom.h"
 
-static const char *const variables[] = { "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME",
-	"XDG_RUNTIME_DIR" };
+static const char *const variables[] = { "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
+	"XDG_CACHE_HOME", "XDG_RUNTIME_DIR" };
 
 /* A user with nothing set but HOME (NULL: not even that). */
 static void set_user(const char *home)
@@ -52,6 +52,7 @@ START_TEST(paths_below_home)
 	set_user("/home/ann");
 	assert_path(PATH_CONFIG, "perch", "/home/ann/.config/perch");
 	assert_path(PATH_STATE, "perch/log", "/home/ann/.local/state/perch/log");
+	assert_path(PATH_DATA, "perch", "/home/ann/.local/share/perch");
 	assert_path(PATH_CACHE, NULL, "/home/ann/.cache");
 }
 END_TEST

@@ -1,15 +1,19 @@
-/* queue: the address of a Redis, what a job needs, and its signature. */
+/* queue: the address of a Redis, what a job needs, its signature, and the forms of ids and events.
+ */
 #include "harness/suite.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
+#include "harness/folder.h"
 #include "queue/mac.h"
 #include "queue/need.h"
 #include "queue/redis_library.h"
 #include "queue/redis_url.h"
+#include "queue/uploads.h"
 
 static struct redis_url parse(const char *text)
 {
@@ -140,5 +144,59 @@ START_TEST(what_the_library_says_of_itself)
 }
 END_TEST
 
-SUITE_MAIN("queue-redis-url", addresses, addresses_that_are_none, needs, signatures,
-	what_the_library_says_of_itself)
+START_TEST(ids)
+{
+	static const char *const none[] = { "", "j", "j0123456789abcdef012", "j0123456789abcdef01234",
+		"J0123456789abcdef0123", "j0123456789ABCDEF0123", "j0123456789abcdef012/",
+		"j../../../../../.ssh/", "../../../../.ssh" };
+	ck_assert(queue_is_id(STR("j0123456789abcdef0123")));
+	ck_assert(!queue_is_id(STR("j0123456789abcdef\0123")));
+	ck_assert(!queue_is_id((struct str){ 0 }));
+	for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+		ck_assert_msg(!queue_is_id(str_from(none[i])), "%s", none[i]);
+}
+END_TEST
+
+START_TEST(attachments_are_removed_by_ids_alone)
+{
+	struct uploads wrong = { .id = "../../victim", .has_files = true };
+	struct uploads right = { .id = "j0123456789abcdef0123", .has_files = true };
+	folder_new();
+	folder_write("victim/file", "precious");
+	folder_write("perch/attachments/j0123456789abcdef0123/1", "text");
+	setenv("XDG_STATE_HOME", folder_path("."), 1);
+	uploads_remove(&wrong);
+	ck_assert_int_eq(access(folder_path("victim/file"), F_OK), 0);
+	uploads_remove(&right);
+	ck_assert_int_lt(access(folder_path("perch/attachments/j0123456789abcdef0123"), F_OK), 0);
+}
+END_TEST
+
+START_TEST(events)
+{
+	static const struct {
+		uint64_t number;
+		const char *text;
+		bool is_whole;
+	} rows[] = {
+		{ 1, "{}", true },
+		{ QUEUE_NUMBER_MAX, "{\"a\":1}", true },
+		{ QUEUE_NUMBER_MAX + 1, "{}", false },
+		{ UINT64_MAX, "{}", false },
+		{ 0, "{}", false },
+		{ 1, "", false },
+		{ 1, "{", false },
+		{ 1, "}", false },
+		{ 1, "[]", false },
+		{ 1, "{}x", false },
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct queue_event event = { .number = rows[i].number,
+			.text = str_from(rows[i].text) };
+		ck_assert_msg(queue_event_is_whole(&event) == rows[i].is_whole, "%s", rows[i].text);
+	}
+}
+END_TEST
+
+SUITE_MAIN("queue-redis-url", addresses, addresses_that_are_none, needs, signatures, ids,
+	attachments_are_removed_by_ids_alone, events, what_the_library_says_of_itself)

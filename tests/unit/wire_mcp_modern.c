@@ -247,9 +247,8 @@ START_TEST(headers_must_say_what_the_body_says)
 		"{@J,'id':3,'error':{'code':-32020,'message':'the header Mcp-Method says something else "
 		"than "
 		"the body'}}\n"
-		"{@J,'id':4,'error':{'code':-32020,'message':'the header MCP-Protocol-Version says "
-		"something "
-		"else than the body'}}\n");
+		"{@J,'id':4,'error':{'code':-32020,'message':'the header MCP-Protocol-Version is "
+		"missing'}}\n");
 	world_close(&world);
 }
 END_TEST

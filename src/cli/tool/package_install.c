@@ -176,13 +176,19 @@ static int package_install_pip(struct installing *installing, perch_err *err)
 
 /* ---- what installs ---------------------------------------------------------------------- */
 
-/* What is called python3 may be a script that looks for it: Python itself says where it is. */
+/* It is asked outside of a sandbox, and its prefix is shown to the installer: so it is the
+ * system's, never a python3 that a sandboxed program may have put into a directory of PATH. It says
+ * itself where it is, as the file may be a script that looks for it. */
 static int package_find_python(struct installing *installing, perch_err *err)
 {
-	const char *const argv[] = { "python3", "-c",
-		"import sys; print(sys.executable, sys.base_prefix)", NULL };
+	_cleanup_free_ char *found = NULL;
 	struct inquiry inquiry;
-	int r = inquire(argv, PERCH_GUARD_OFF, &inquiry, err);
+	int r = program_find_own("python3", &found, err);
+	if (r < 0)
+		return r;
+	const char *const argv[] = { found, "-IS", "-c",
+		"import sys; print(sys.executable, sys.base_prefix)", NULL };
+	r = inquire(argv, PERCH_GUARD_OFF, &inquiry, err);
 	if (r < 0)
 		return r;
 	struct str prefix = str_from(inquiry.line);

@@ -207,6 +207,8 @@ int add_server(struct tool_session *session, void *data, perch_err *err)
 		r = server_add_choose(&adding, &view, err);
 	if (r < 0)
 		return r == -ENOMEM ? r : add_refuse(&adding, err);
+	if (words->secrets_place)
+		adding.binding->server.secrets = words->secrets_place;
 	if (r == 0)
 		r = tool_binding_write(adding.binding, err);
 	if (r == 0)

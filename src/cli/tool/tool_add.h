@@ -22,6 +22,7 @@ struct add_words {
 	const char *server;         /* an MCP server: its name */
 	const char *const *command; /* and the words behind --; NULL = none */
 	const char *secrets;
+	const char *secrets_place; /* where that file will be once the server is bound; NULL = there */
 	const char *lifetime;
 	bool yes;
 	bool pin;

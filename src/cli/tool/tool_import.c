@@ -238,7 +238,18 @@ static int tool_import_prepare(struct import_server *server, perch_err *err)
 	return r < 0 ? r : tool_import_command(server, err);
 }
 
-/* The secrets are written before its first start, and taken away where it is not bound. */
+/* Those of the binding that is there stay in use until the new one is approved. */
+static int tool_import_put_secrets(const char *fresh, const char *path, perch_err *err)
+{
+	if (rename(fresh, path) == 0)
+		return 0;
+	int r = -errno;
+	unlink(fresh);
+	return err_set(err, r, "cannot put the secrets into %s: %s", path, perch_strerror(r));
+}
+
+/* The secrets are written before its first start, under a name that no server has, and taken away
+ * where it is not bound. */
 static int tool_import_bind(struct import_server *server, perch_err *err)
 {
 	const struct import_words *words = server->importing->words;
@@ -246,24 +257,29 @@ static int tool_import_bind(struct import_server *server, perch_err *err)
 	_cleanup_free_ char *folder = NULL;
 	int r = paths_user(PATH_CONFIG, "perch/secrets", &folder, err);
 	const char *path = r == 0 ? arena_join(&session->arena, folder, "/", server->name, NULL) : NULL;
-	if (r == 0 && !path)
+	const char *fresh = path ? arena_join(&session->arena, path, ".new", NULL) : NULL;
+	if (r == 0 && !fresh)
 		r = err_no_memory(err);
 	if (r == 0 && server->secret_count && !words->replaces && access(path, F_OK) == 0)
 		r = err_set(err, -EEXIST, "%s is there already; --replace overwrites it", path);
 	if (r == 0 && server->secret_count)
-		r = secrets_write(path, server->secrets, err);
+		r = secrets_write(fresh, server->secrets, err);
 	if (r < 0)
 		return r;
 	struct add_words add = {
 		.server = server->name,
 		.command = (const char *const *)server->command,
-		.secrets = server->secret_count ? path : NULL,
+		.secrets = server->secret_count ? fresh : NULL,
+		.secrets_place = server->secret_count ? path : NULL,
 		.yes = words->yes,
 		.replace = words->replaces,
 	};
 	r = add_server(session, &add, err);
-	if (r && server->secret_count)
-		unlink(path);
+	if (!server->secret_count)
+		return r;
+	if (r == 0)
+		return tool_import_put_secrets(fresh, path, err);
+	unlink(fresh);
 	return r;
 }
 
