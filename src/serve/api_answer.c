@@ -120,20 +120,21 @@ static void api_read_reply(struct body *body, const struct record_ask *ask, stru
 		reply->answer.content = arena_dup(&reply->arena, (struct str){ raw, len });
 }
 
-/* The bearer that made a call does not approve it: who has all rights does, by another token or in
- * the page. A cookie alone says nothing: any program gets one for its token. */
+/* The user that made a call does not approve it: another one with all rights does. A cookie alone
+ * says nothing, because any program gets one for its token; that of the link which perch serve
+ * prints is a person's. */
 static bool api_may_answer(
 	struct exchange *exchange, const struct record *record, const struct record_ask *ask)
 {
 	const struct token *token = &exchange->who->token;
-	bool is_own = !exchange->by_cookie && str_is(record->owner, token->name);
+	bool is_person = exchange->by_cookie && exchange->who == exchange->peer->serve->local;
+	bool is_own = !is_person && str_is(record->owner, token->name);
 	if (ask->kind != PERCH_ASK_APPROVAL || (token->is_admin && !is_own))
 		return true;
 	serve_note_refusal(exchange, record->name, "an approval of its own call");
 	exchange_error(exchange, 403, "approval",
-		"answer it in the page that `perch serve` names, or with a token of the role admin; "
-		"`approve` under [expose.http] "
-		"waives it",
+		"answer it in the page by the link that `perch serve` prints, or with another token of the "
+		"role admin; `approve` under [expose.http] waives it",
 		"an approval is not for the token that made the call");
 	return false;
 }

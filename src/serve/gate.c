@@ -167,10 +167,22 @@ static void gate_refuse(struct exchange *exchange, bool was_given)
 			was_given ? "that token is not valid" : "this needs a token", &ask, 1);
 }
 
-static struct identity *gate_anonymous(const struct exchange *exchange)
+/* Whether a proxy that nobody has named as trusted passes on somebody else's request: its own
+ * address, which may be of this machine, is not the client's. */
+static bool gate_is_passed_on(const struct exchange *exchange, const struct http_request *request)
+{
+	struct str any;
+	return !serve_trusts(exchange->peer->serve, &exchange->peer->address) &&
+		(http_request_get(request, "X-Forwarded-For", &any) ||
+			http_request_get(request, "Forwarded", &any));
+}
+
+static struct identity *gate_anonymous(
+	const struct exchange *exchange, const struct http_request *request)
 {
 	const struct serve *serve = exchange->peer->serve;
-	if (!serve->options.anonymous || !address_is_local(&exchange->address))
+	if (!serve->options.anonymous || !address_is_local(&exchange->address) ||
+		gate_is_passed_on(exchange, request))
 		return NULL;
 	return identities_named(&serve->identities, serve->options.anonymous);
 }
@@ -207,7 +219,7 @@ static bool gate_check_token(
 			return false;
 	}
 	if (!who && !was_given)
-		who = gate_anonymous(exchange);
+		who = gate_anonymous(exchange, request);
 	if (!who && need == NEED_NOTHING && !was_given)
 		return true;
 	if (!who) {

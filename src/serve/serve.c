@@ -306,7 +306,10 @@ static int serve_check_anonymous(struct serve *serve, perch_err *err)
 		return 0;
 	if (!identities_named(&serve->identities, name))
 		return err_set(err, -ENOENT, "--anonymous %s: there is no such token", name);
-	serve_warn(serve, "requests from this machine without a token count as the token %s", name);
+	serve_warn(serve,
+		"requests from this machine without a token count as the token %s: every process on it, a "
+		"sandboxed plugin with a network too, can use what that token may, unconfined",
+		name);
 	return 0;
 }
 

@@ -23,6 +23,11 @@ END
     scene ask.py approval
 }
 
+@test "the user of the link that a terminal shows may approve its own call" {
+    upper 'ask = true'
+    scene ask.py link
+}
+
 @test "a plugin's questions are answered over HTTP" {
     plugin ask <<'END'
 #!/bin/sh

@@ -3,7 +3,7 @@ import json
 import os
 import subprocess
 
-from gateway import CONFIG, WORK, Gateway, config, run, token, until
+from gateway import CONFIG, WORK, Gateway, TerminalGateway, config, run, token, until
 
 
 def test_call():
@@ -49,20 +49,24 @@ def test_approval():
     assert gate.post(where, {"allow": True}, token=admin).status == 200
     gate.post(where, {"allow": True}, token=admin).is_error(409, "answered")
     assert gate.ended(answer.json["id"])["state"] == "done"
-    # An admin that has made the call is its bearer, too; the page may answer it.
+    # An admin that has made the call does not approve it, its cookie neither: another one does.
     mine = gate.post("/api/calls", {"tool": "t.up/t.x"}, token=admin).json["id"]
     ask = gate.question(mine)
     where = f"/api/jobs/{mine}/answers/{ask['ask']}"
     gate.post(where, {"allow": True}, token=admin).is_error(403, "approval")
     cookie = gate.post("/api/login", {"token": admin}, token=None, headers=own).headers["Set-Cookie"]
     jar["Cookie"] = cookie.split(";")[0]
+    gate.post(where, {"allow": True}, token=None, headers=jar).is_error(403, "approval")
+    cookie = gate.post("/api/login", {"token": gate.token}, token=None,
+                       headers=own).headers["Set-Cookie"]
+    jar["Cookie"] = cookie.split(";")[0]
     assert gate.post(where, {"allow": True}, token=None, headers=jar).status == 200
     with open(os.environ["XDG_STATE_HOME"] + "/perch/audit.jsonl", encoding="utf-8") as log:
         lines = [json.loads(line) for line in log]
     answers = [line for line in lines if line.get("kind") == "answer"]
     assert [(line["caller"], line["text"], line["job"]) for line in answers] == [
-        ("admin", "allowed", answer.json["id"]), ("admin", "allowed", mine)], answers
-    assert [line["name"] for line in lines if line.get("kind") == "refusal"] == ["t.up/t.x"] * 3
+        ("admin", "allowed", answer.json["id"]), ("me", "allowed", mine)], answers
+    assert [line["name"] for line in lines if line.get("kind") == "refusal"] == ["t.up/t.x"] * 4
     refused = gate.post("/api/calls", {"tool": "t.up/t.x"}, token=user).json["id"]
     ask = gate.question(refused)
     gate.post(f"/api/jobs/{refused}/answers/{ask['ask']}", {"allow": False}, token=admin)
@@ -70,6 +74,19 @@ def test_approval():
     config('[expose.http]\napprove = ["t.up/t.x"]\n')
     gate.process.send_signal(1)
     until(lambda: gate.post("/api/calls", {"tool": "t.up/t.x"}, token=user).status == 200, "waived")
+    gate.stop()
+
+
+def test_link():
+    """Whoever has the link that a terminal shows is a person, and may approve its own call."""
+    config("")
+    gate = TerminalGateway()
+    jar = gate.sign_in(once=gate.once)
+    mine = gate.post("/api/calls", {"tool": "t.up/t.x"}, token=None, headers=jar).json["id"]
+    where = f"/api/jobs/{mine}/answers/{gate.question(mine)['ask']}"
+    gate.post(where, {"allow": True}).is_error(403, "approval")
+    assert gate.post(where, {"allow": True}, token=None, headers=jar).status == 200
+    assert gate.ended(mine)["state"] == "done"
     gate.stop()
 
 

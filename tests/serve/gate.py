@@ -7,7 +7,8 @@ import socket
 import subprocess
 import time
 
-from gateway import (CONFIG, PERCH, STATE, WORK, Gateway, agents, config, run, token, until, write)
+from gateway import (CONFIG, PERCH, STATE, WORK, Gateway, TerminalGateway, agents, config, run, token,
+                     until, write)
 
 
 def test_tokens():
@@ -82,7 +83,15 @@ def test_anonymous():
     gate.post("/api/turns", {"agent": "fail", "message": "x"}, token=None).is_error(
         404, "not_found")
     gate.get("/api/jobs", token="perch_wrong").is_error(401, "token")
+    # A proxy that is not trusted is of this machine; its client need not be.
+    for name, value in (("X-Forwarded-For", "192.0.2.7"), ("X-Forwarded-For", "127.0.0.1"),
+                        ("X-Forwarded-For", ""), ("forwarded", "for=192.0.2.7")):
+        gate.get("/api/jobs", token=None, headers={name: value}).is_error(401, "token")
+        assert gate.get("/api/jobs", headers={name: value}).status == 200, "with a token"
+    assert gate.get("/api/jobs", token=None).status == 200
     gate.stop()
+    with open(f"{WORK}/serve.log", encoding="utf-8") as log:
+        assert "a sandboxed plugin with a network too" in log.read()
 
 
 def test_host():
@@ -149,27 +158,17 @@ def test_cookie():
 def test_once():
     """The link that a terminal shows logs a browser in, once."""
     agents()
-    ours, theirs = os.openpty()
-    process = subprocess.Popen([PERCH, "serve", "--listen", "127.0.0.1:0"], stderr=theirs)
-    os.close(theirs)
-    text = b""
-    while b"#once=" not in text or not text.endswith(b"\n"):
-        text += os.read(ours, 4096)
-    found = re.search(r"http://127.0.0.1:(\d+)/#once=(\S+)", text.decode())
-    gate = Gateway.__new__(Gateway)
-    gate.port, gate.token = int(found.group(1)), "none"
-    own = {"Origin": f"http://localhost:{gate.port}", "Host": f"localhost:{gate.port}"}
+    gate = TerminalGateway()
+    own = gate.own
     gate.post("/api/login", {"once": "perch_wrong"}, token=None, headers=own).is_error(401, "login")
-    answer = gate.post("/api/login", {"once": found.group(2)}, token=None, headers=own)
+    answer = gate.post("/api/login", {"once": gate.once}, token=None, headers=own)
     assert answer.status == 200, answer.body
     jar = {**own, "Cookie": answer.headers["Set-Cookie"].split(";")[0]}
     assert gate.get("/api/tokens", token=None, headers=jar).status == 200, "it is an admin"
     job = gate.post("/api/turns", {"agent": "echo", "message": "x"}, token=None, headers=jar)
     assert job.status == 202, job.body
-    gate.post("/api/login", {"once": found.group(2)}, token=None, headers=own).is_error(401, "login")
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(60) == 0
-    os.close(ours)
+    gate.post("/api/login", {"once": gate.once}, token=None, headers=own).is_error(401, "login")
+    assert gate.stop() == 0
 
 
 def test_framing():

@@ -214,6 +214,38 @@ class Gateway:
         return status
 
 
+class TerminalGateway(Gateway):
+    """One that is started on a terminal, without tokens: it shows one of its own, and a link."""
+
+    def __init__(self):
+        super().__init__(token_name=None)
+
+    def start(self):
+        self.log, theirs = os.openpty()
+        self.process = subprocess.Popen([PERCH, "serve", "--listen", "127.0.0.1:0"], stderr=theirs)
+        atexit.register(self.end)
+        os.close(theirs)
+        text = b""
+        while b"#once=" not in text or not text.endswith(b"\n"):
+            text += os.read(self.log, 4096)
+        found = re.search(r"http://127.0.0.1:(\d+)/#once=(\S+)", text.decode())
+        self.port, self.once = int(found.group(1)), found.group(2)
+        self.token = re.search(r"^ +(perch_\S+)", text.decode(), re.M).group(1)
+        self.own = {"Origin": f"http://localhost:{self.port}", "Host": f"localhost:{self.port}"}
+
+    def sign_in(self, **by):
+        """The fields of a browser that is signed in by a token, or by the link: once."""
+        answer = self.post("/api/login", by, token=None, headers=self.own)
+        assert answer.status == 200, answer.body
+        return {**self.own, "Cookie": answer.headers["Set-Cookie"].split(";")[0]}
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        status = self.process.wait(PATIENCE)
+        os.close(self.log)
+        return status
+
+
 def lines_of(name):
     try:
         with open(f"{WORK}/{name}", encoding="utf-8") as file:

@@ -132,6 +132,21 @@ shows() {
     [ -e "$bindings/b.toml" ]
 }
 
+@test "code is shown before the start, and so are the names of variables; LD_ is refused" {
+    printf '{"mcpServers": {"a": {"command": "%s", "args": ["-ctoken=1;exit()", "--token=h1dden"], "env": {"T_NAMED": "v4lue"}}}}' "$server" >"$file"
+    perch_tool import "$file"
+    expect_status 2
+    has "$errors" "-ctoken=1;exit()"
+    has "$errors" "T_NAMED"
+    lacks "$errors" h1dden
+    lacks "$errors" v4lue
+    printf '{"mcpServers": {"a": %s}}' "$(entry '' '"LD_PRELOAD": "/tmp/x.so"')" >"$file"
+    perch_tool import "$file" --yes
+    expect_status 2
+    has "$errors" "it sets LD_PRELOAD"
+    [ ! -e "$bindings/a.toml" ]
+}
+
 @test "what is no configuration, a remote server, a server without a command" {
     local text
     for text in '' '[]' '{"a"' '{"mcpServers": 7}' '{}'; do

@@ -101,7 +101,8 @@ START_TEST(secrets_among_arguments)
 	ck_assert(client_secret_option("--api-key", &value) && value == 0);
 	ck_assert(client_secret_option("--api-key=x", &value) && value == 10);
 	ck_assert(client_secret_option("--GITHUB-TOKEN=x", &value) && value == 15);
-	ck_assert(client_secret_option("-password", &value));
+	ck_assert(!client_secret_option("-password", &value));
+	ck_assert(!client_secret_option("-ctoken=x", &value));
 	ck_assert(!client_secret_option("token", &value));
 	ck_assert(!client_secret_option("--verbose=token", &value));
 }

@@ -240,7 +240,7 @@ bool client_secret_option(const char *word, size_t *ret_value)
 		"password", "passwd", "credential", "access-key", "access_key" };
 	const char *equals = strchr(word, '=');
 	struct str name = { word, equals ? (size_t)(equals - word) : strlen(word) };
-	if (word[0] != '-')
+	if (strncmp(word, "--", 2) != 0) /* -ctoken=… may be code, which is to be shown */
 		return false;
 	*ret_value = equals ? name.len + 1 : 0;
 	for (size_t i = 0; i < COUNT(parts); i++) {

@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/environment.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "cli/tool/tool_add.h"
+#include "tool/secrets.h"
 
 static void tool_grant_show_list(const char *title, const char *const *list)
 {
@@ -84,6 +86,20 @@ static void tool_grant_show_visible(const struct adding *adding)
 	tool_grant_show_text("network", binding->widening.net == WIDENING_NET_FULL ? "full" : "none");
 }
 
+/* Their names alone. A file that cannot be read is told of by the start. */
+static void tool_grant_show_secrets(const struct adding *adding)
+{
+	const char *const *list = NULL;
+	const char *path = adding->binding->server.secrets;
+	if (!path || secrets_read(path, &adding->session->arena, &list, NULL) < 0)
+		return;
+	for (size_t i = 0; list[i]; i++) {
+		fprintf(stderr, "  %-13s", i ? "" : "secrets");
+		cli_put_text(stderr, environment_name(list[i]));
+		fputc('\n', stderr);
+	}
+}
+
 static void tool_grant_show_program(const struct adding *adding)
 {
 	const struct tool_binding *binding = adding->binding;
@@ -98,6 +114,7 @@ static void tool_grant_show_program(const struct adding *adding)
 	if (binding->directory[0])
 		tool_grant_show_text("in", binding->directory);
 	tool_grant_show_list("sets", binding->env);
+	tool_grant_show_secrets(adding);
 	tool_grant_show_visible(adding);
 	tool_grant_show_list("requests", adding->requested);
 }

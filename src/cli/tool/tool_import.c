@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/environment.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/paths.h"
@@ -127,6 +128,10 @@ static int tool_import_take_env(struct import_server *server, perch_err *err)
 {
 	int r = 0;
 	for (const char *const *pair = server->given->env; r == 0 && *pair; pair++) {
+		if (strncmp(*pair, "LD_", 3) == 0) /* it would run other code than is shown */
+			return err_set(err, -EPERM,
+				"it sets %.*s, which puts other code into the program: take it out of the file",
+				(int)environment_name(*pair).len, *pair);
 		struct str value = str_from(*pair);
 		_cleanup_free_ char *name = str_dup(str_cut(&value, '='));
 		const char *kept =
