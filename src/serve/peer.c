@@ -181,6 +181,7 @@ static void peer_linger(struct peer *peer)
 		return;
 	}
 	peer->is_lingering = true;
+	buf_clear(&peer->in); /* what was read already counts for nothing, and would stop the reading */
 	shutdown(peer->fd, SHUT_WR);
 }
 

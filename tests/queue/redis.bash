@@ -8,7 +8,14 @@ load ../harness/wait
 shard='{perch:0}'
 
 redis_free_port() {
-    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+    # A cluster listens 10,000 above it as well.
+    python3 -c 'import socket
+port = 65535
+while port > 55535:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port = one.getsockname()[1]
+print(port)'
 }
 
 # redis_begin [OPTION…]: on the port that it has had before, if it has had one.
