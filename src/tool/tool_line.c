@@ -47,7 +47,8 @@ const perch_json_value *frame_read(
 		return frame;
 	char why[PERCH_ERR_TEXT_MAX + UTF8_QUOTED_MAX + 64];
 	/* A banner, or the message of an interpreter: it says best what is wrong. */
-	struct str quoted = strcmp(stage, "handshake") == 0 ? line->text : STR("");
+	bool is_text = utf8_is_valid(line->text.data, line->text.len);
+	struct str quoted = is_text && strcmp(stage, "handshake") == 0 ? line->text : STR("");
 	if (r < 0)
 		snprintf(why, sizeof(why), "is not one JSON object: column %u: %s%s%.*s", err.column,
 			err.text, quoted.len ? "; it wrote: " : "", utf8_quoted(quoted), quoted.data);

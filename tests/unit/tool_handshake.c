@@ -16,6 +16,7 @@ static const struct handshake_case {
 	{ "blank line", "", none, MALFORMED, "blank" },
 	{ "blanks only", "  \t ", none, MALFORMED, "blank" },
 	{ "a carriage return only", "\r", none, MALFORMED, "blank" },
+	{ "bytes that are no text", "Welc\xFFome", none, MALFORMED, "not one JSON object: column" },
 	{ "banner line", "Welcome to t.p 1.0!", none, MALFORMED, "it wrote: Welcome to t.p 1.0!" },
 	{ "byte order mark", "\xEF\xBB\xBF" GOOD, none, MALFORMED, "byte order mark" },
 	{ "CRLF", GOOD "\r", none, PERCH_TOOL_OK, NULL },
