@@ -8,6 +8,7 @@
 #include "acp/editor_parts.h"
 #include "base/cleanup.h"
 #include "base/macros.h"
+#include "mcp/question_form.h"
 
 #define ACP_ALLOW "allow"
 #define ACP_REJECT "reject"
@@ -110,43 +111,12 @@ static void acp_asks_chosen(struct acp_task *task, const perch_ask *ask, struct 
 
 /* ---- questions of plugins -------------------------------------------------- */
 
-static const enum mcp_text_rule acp_asks_rules[] = {
-	[PERCH_VALIDATE_NOTHING] = MCP_ANY_TEXT,
-	[PERCH_VALIDATE_NON_EMPTY] = MCP_NON_EMPTY,
-	[PERCH_VALIDATE_INTEGER] = MCP_INTEGER,
-	[PERCH_VALIDATE_PATH_EXISTS] = MCP_NON_EMPTY,
-	[PERCH_VALIDATE_URL] = MCP_URL,
-};
-
-static const enum mcp_question_kind acp_asks_kinds[] = {
-	[PERCH_QUESTION_PROMPT] = MCP_PROMPT,
-	[PERCH_QUESTION_CONFIRM] = MCP_CONFIRM,
-	[PERCH_QUESTION_SELECT] = MCP_SELECT,
-	[PERCH_QUESTION_MULTI_SELECT] = MCP_MULTI_SELECT,
-};
-
 static int acp_asks_form(struct acp_task *task, const perch_ask *ask)
 {
-	const perch_question *from = ask->question;
 	_cleanup_(arena_free) struct arena arena = { 0 };
-	struct str *options = arena_alloc(&arena, from->option_count * sizeof(*options));
-	if (!options)
-		return -ENOMEM;
-	for (size_t i = 0; i < from->option_count; i++)
-		options[i] = str_of(from->options[i]);
-	const struct mcp_question question = {
-		.kind = acp_asks_kinds[from->kind],
-		.message = str_of(from->message),
-		.rule = acp_asks_rules[from->validator],
-		.has_default = from->has_default,
-		.default_text = str_of(from->default_text),
-		.default_yes = from->default_yes,
-		.defaults = from->defaults,
-		.default_count = from->default_count,
-		.options = options,
-		.option_count = from->option_count,
-	};
-	return acp_request_form(task->request, ask->number, &question);
+	struct mcp_question question;
+	int r = mcp_question_of(ask->question, &arena, &question);
+	return r < 0 ? r : acp_request_form(task->request, ask->number, &question);
 }
 
 static void acp_asks_refuse(struct acp_task *task, uint64_t number)

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/macros.h"
 #include "mcp/front_parts.h"
+#include "mcp/question_form.h"
 
 static void mcp_ask_open(struct mcp_task *task);
 
@@ -102,43 +103,6 @@ static void mcp_ask_do_without(struct mcp_task *task, int why)
 
 /* ---- asking ---------------------------------------------------------------- */
 
-static const enum mcp_text_rule mcp_ask_rules[] = {
-	[PERCH_VALIDATE_NOTHING] = MCP_ANY_TEXT,
-	[PERCH_VALIDATE_NON_EMPTY] = MCP_NON_EMPTY,
-	[PERCH_VALIDATE_INTEGER] = MCP_INTEGER,
-	[PERCH_VALIDATE_PATH_EXISTS] = MCP_NON_EMPTY,
-	[PERCH_VALIDATE_URL] = MCP_URL,
-};
-
-static const enum mcp_question_kind mcp_ask_kinds[] = {
-	[PERCH_QUESTION_PROMPT] = MCP_PROMPT,
-	[PERCH_QUESTION_CONFIRM] = MCP_CONFIRM,
-	[PERCH_QUESTION_SELECT] = MCP_SELECT,
-	[PERCH_QUESTION_MULTI_SELECT] = MCP_MULTI_SELECT,
-};
-
-static int mcp_ask_of_plugin(
-	const perch_question *from, struct arena *arena, struct mcp_question *to)
-{
-	struct str *options = arena_alloc(arena, from->option_count * sizeof(*options));
-	if (!options)
-		return -ENOMEM;
-	for (size_t i = 0; i < from->option_count; i++)
-		options[i] = str_of(from->options[i]);
-	*to = (struct mcp_question){
-		.kind = mcp_ask_kinds[from->kind],
-		.rule = mcp_ask_rules[from->validator],
-		.has_default = from->has_default,
-		.default_text = str_of(from->default_text),
-		.default_yes = from->default_yes,
-		.defaults = from->defaults,
-		.default_count = from->default_count,
-		.options = options,
-		.option_count = from->option_count,
-	};
-	return 0;
-}
-
 /* What was wrong with the last answer, what is asked, and what it is about. */
 static int mcp_ask_message(
 	const struct mcp_task *task, const perch_ask *ask, const char *fault, struct buf *text)
@@ -166,7 +130,7 @@ static int mcp_ask_try(struct mcp_task *task, const char *fault)
 	uint64_t expires_ns = clock_after(clock_now_ns(), MCP_PROMPT_MS * NSEC_PER_MSEC);
 	if (ask->kind > PERCH_ASK_APPROVAL || (ask->kind == PERCH_ASK_APPROVAL && !task->approves))
 		return -ENOTSUP;
-	int r = mcp_ask_is_plugins(ask) ? mcp_ask_of_plugin(ask->question, &arena, &question) : 0;
+	int r = mcp_ask_is_plugins(ask) ? mcp_question_of(ask->question, &arena, &question) : 0;
 	if (r == 0)
 		r = mcp_ask_message(task, ask, fault, &text);
 	if (r < 0)
