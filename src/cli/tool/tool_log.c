@@ -1,7 +1,4 @@
 /* perch tool log: what was called, by whom, and how it ended; from the audit log. */
-#include <errno.h>
-#include <fnmatch.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -9,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/duration.h"
 #include "base/err.h"
+#include "base/glob.h"
 #include "cli/tool/tool_commands.h"
 #include "cli/ui/page.h"
 #include "data/json.h"
@@ -25,7 +23,8 @@ struct tool_log {
 	bool follows;
 	char from[LOG_TIME_SIZE]; /* the first time that is wanted, as the log writes it */
 	uint64_t last;            /* only so many, from the end; 0 = all */
-	struct option_list kept;  /* while only the last ones are wanted */
+	struct option_list kept;  /* while only the last ones are wanted: a ring once it is full, */
+	size_t oldest;            /* which begins here */
 	perch_json *json;
 	struct audit_reader reader;
 };
@@ -51,7 +50,7 @@ static void tool_log_name(const perch_json_value *record, struct buf *name)
 
 static bool tool_log_matches(const char *pattern, const char *name)
 {
-	if (!pattern || fnmatch(pattern, name, 0) == 0)
+	if (!pattern || glob_match(pattern, name))
 		return true;
 	size_t len = strlen(pattern);
 	return strncmp(name, pattern, len) == 0 && name[len] == '/';
@@ -68,7 +67,8 @@ static bool tool_log_wants(
 {
 	struct str time = tool_log_member(record, "time");
 	struct str verdict = tool_log_verdict(record);
-	if (log->from[0] && strncmp(time.data, log->from, strlen(log->from)) < 0)
+	size_t from = strlen(log->from);
+	if (time.len < from || (from && memcmp(time.data, log->from, from) < 0))
 		return false;
 	if (log->verdict && !str_is(verdict, log->verdict))
 		return false;
@@ -118,19 +118,15 @@ static void tool_log_print(
 	page_end(&page);
 }
 
-static void tool_log_show(struct tool_log *log, struct str line)
+static void tool_log_show(
+	const struct tool_log *log, struct str line, const perch_json_value *record, const char *name)
 {
-	const perch_json_value *record = NULL;
-	_cleanup_(buf_free) struct buf name = { 0 };
-	perch_json_clear(log->json);
-	if (log->cli->json) {
-		cli_pass_json(stdout, line);
-		putchar('\n');
+	if (!log->cli->json) {
+		tool_log_print(log, record, name);
 		return;
 	}
-	perch_json_parse(log->json, line.data, line.len, &record, NULL);
-	tool_log_name(record, &name);
-	tool_log_print(log, record, name.failed ? "" : name.data);
+	cli_pass_json(stdout, line);
+	putchar('\n');
 }
 
 /* ---- the lines ------------------------------------------------------------------------ */
@@ -140,40 +136,56 @@ static void tool_log_keep(struct tool_log *log, struct str line)
 {
 	struct option_list *kept = &log->kept;
 	char *copy = strndup(line.data, line.len);
-	if (kept->count == log->last) {
-		free((char *)kept->items[0]);
-		memmove(kept->items, kept->items + 1, --kept->count * sizeof(*kept->items));
+	if (!copy)
+		return;
+	if (kept->count < log->last) {
+		if (options_add(kept, copy))
+			free(copy);
+		return;
 	}
-	if (!copy || options_add(kept, copy))
-		free(copy);
+	free((char *)kept->items[log->oldest]);
+	kept->items[log->oldest] = copy;
+	log->oldest = (log->oldest + 1) % kept->count;
 }
 
-/* A line that is no record was written by another program: passed over. */
+/* The record of a line, and what was called. NULL: another program has written it, or there is no
+ * memory for it. */
+static const perch_json_value *tool_log_read(
+	struct tool_log *log, struct str line, struct buf *name)
+{
+	const perch_json_value *record = NULL;
+	perch_json_clear(log->json);
+	if (perch_json_parse(log->json, line.data, line.len, &record, NULL) < 0)
+		return NULL;
+	tool_log_name(record, name);
+	return name->failed ? NULL : record;
+}
+
 static bool tool_log_take(void *data, const perch_line *line)
 {
 	struct tool_log *log = data;
 	struct str text = { line->data, line->len };
-	const perch_json_value *record = NULL;
 	_cleanup_(buf_free) struct buf name = { 0 };
-	perch_json_clear(log->json);
-	if ((line->flags & PERCH_LINE_TOO_LONG) ||
-		perch_json_parse(log->json, text.data, text.len, &record, NULL) < 0)
-		return true;
-	tool_log_name(record, &name);
-	if (name.failed || !tool_log_wants(log, record, name.data))
+	bool is_whole = !(line->flags & PERCH_LINE_TOO_LONG);
+	const perch_json_value *record = is_whole ? tool_log_read(log, text, &name) : NULL;
+	if (!record || !tool_log_wants(log, record, name.data))
 		return true;
 	if (log->last)
 		tool_log_keep(log, text);
 	else
-		tool_log_show(log, text);
+		tool_log_show(log, text, record, name.data);
 	return true;
 }
 
 static void tool_log_show_kept(struct tool_log *log)
 {
 	for (size_t i = 0; i < log->kept.count; i++) {
-		tool_log_show(log, str_from(log->kept.items[i]));
-		free((char *)log->kept.items[i]);
+		_cleanup_(buf_free) struct buf name = { 0 };
+		char *line = (char *)log->kept.items[(log->oldest + i) % log->kept.count];
+		const perch_json_value *record = tool_log_read(log, str_from(line), &name);
+		if (record)
+			tool_log_show(log, str_from(line), record, name.data);
+		free(line);
 	}
 	log->kept.count = 0;
 	log->last = 0; /* what comes now is shown as it comes */
