@@ -32,12 +32,22 @@ enum {
 
 enum mcp_upstream_era { MCP_FIND_OUT, MCP_ONLY_LEGACY, MCP_ONLY_MODERN };
 
+/* What a client answers of what a server may ask: bits. */
+enum mcp_ability {
+	MCP_CAN_ELICIT = 1 << 0,
+	MCP_CAN_SAMPLE = 1 << 1,
+	MCP_HAS_ROOTS = 1 << 2,
+	MCP_CAN_ALL = MCP_CAN_ELICIT | MCP_CAN_SAMPLE | MCP_HAS_ROOTS,
+};
+
 /* What the server says of itself. Texts are empty where it says nothing; they stay. */
 struct mcp_upstream_facts {
 	const struct mcp_version *version;
 	struct str name, title, server_version, instructions;
 	struct str capabilities; /* JSON, an object */
 	bool has_tools, has_resources, has_prompts, has_completions, has_logging;
+	bool has_subscriptions; /* of single resources */
+	bool speaks_both;       /* a modern one that knows a legacy version as well */
 };
 
 enum mcp_told_kind {
@@ -82,6 +92,7 @@ struct mcp_quizzed {
 	enum mcp_quiz_kind kind;
 	const perch_json_value *params; /* an object, or NULL */
 	struct mcp_call *call;          /* it belongs to; NULL: a legacy server does not say */
+	struct str key;                 /* what the server calls it; empty: a legacy one does not */
 };
 
 /* None may feed a line or free the upstream; all else is allowed. */
@@ -101,8 +112,8 @@ struct mcp_upstream_options {
 	struct str name; /* ours, as a client */
 	struct str version;
 	enum mcp_upstream_era era;
-	bool can_elicit, can_sample, has_roots;
-	bool listens; /* to changes of lists: modern servers want to be asked for that */
+	unsigned abilities; /* enum mcp_ability */
+	bool listens;       /* to changes of lists: modern servers want to be asked for that */
 	uint64_t probe_ns, open_ns;
 	size_t in_flight_max;
 };
@@ -117,8 +128,11 @@ void mcp_upstream_free(struct mcp_upstream *upstream);
 /* Says hello. */
 void mcp_upstream_open(struct mcp_upstream *upstream);
 
-/* Tells the time, by any clock that never goes back, before any other call; and when the next one
- * is needed, UINT64_MAX = never. */
+/* Tells the time, by any clock that never goes back, before any other call. */
+void mcp_upstream_now(struct mcp_upstream *upstream, uint64_t now_ns);
+
+/* The same, and has done what is due; when the next one is needed, UINT64_MAX = never. What the
+ * server has said must be taken before: its answer counts, however late it comes. */
 void mcp_upstream_tick(struct mcp_upstream *upstream, uint64_t now_ns);
 uint64_t mcp_upstream_deadline(const struct mcp_upstream *upstream);
 
@@ -144,6 +158,7 @@ struct mcp_call_options {
 	bool wants_progress;
 	bool wants_all_pages;     /* a list: the next page is asked for until there is none */
 	enum mcp_level log_level; /* modern: of this call alone. Not MCP_LEVEL_NONE: set it */
+	unsigned abilities;       /* of whoever waits for it, as far as the upstream's own go */
 	void *data;
 };
 
@@ -154,6 +169,14 @@ void *mcp_call_data(const struct mcp_call *call);
 
 /* Gives it up: the server is told, the call is gone. */
 void mcp_call_cancel(struct mcp_call *call, struct str reason);
+
+/* Has the server tell when a resource changes, and no more. A modern one is asked by a request that
+ * lasts: *watch, to be handed in again. Fails as mcp_call_begin. */
+int mcp_upstream_watch(struct mcp_upstream *upstream, struct str uri, int64_t *watch);
+void mcp_upstream_unwatch(struct mcp_upstream *upstream, struct str uri, int64_t watch);
+
+/* The least level that a legacy server is to log; a modern one is told by each call. */
+int mcp_upstream_set_level(struct mcp_upstream *upstream, enum mcp_level level);
 
 /* ---- quizzes ---------------------------------------------------------------- */
 
