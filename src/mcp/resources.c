@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/listing.h"
 #include "base/paths.h"
+#include "base/uri.h"
 #include "base/utf8.h"
 #include "base/vec.h"
 #include "data/json.h"
@@ -85,28 +86,16 @@ static struct str mcp_resources_agent(const perch_session *session)
 	return name;
 }
 
-static void mcp_resources_escape(struct buf *uri, struct str text)
-{
-	static const char plain[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
-	for (size_t i = 0; i < text.len; i++) {
-		if (text.data[i] && strchr(plain, text.data[i]))
-			buf_append_char(uri, text.data[i]);
-		else
-			buf_printf(uri, "%%%02X", (unsigned)(unsigned char)text.data[i]);
-	}
-}
-
 /* perch://sessions/AGENT/NAME, with ?from=SENDER where it has one. */
 static void mcp_resources_session_uri(struct buf *uri, const perch_session *session)
 {
 	buf_append_text(uri, MCP_SESSIONS_URI);
-	mcp_resources_escape(uri, mcp_resources_agent(session));
+	uri_append(uri, mcp_resources_agent(session));
 	buf_append_char(uri, '/');
-	mcp_resources_escape(uri, str_from(session->name));
+	uri_append(uri, str_from(session->name));
 	if (session->from[0]) {
 		buf_append_text(uri, "?from=");
-		mcp_resources_escape(uri, str_from(session->from));
+		uri_append(uri, str_from(session->from));
 	}
 }
 
@@ -172,7 +161,7 @@ static int mcp_resources_add_traces(struct mcp_resources *resources, perch_err *
 		if (!mcp_resources_is_trace(name))
 			continue;
 		buf_append_text(&uri, MCP_TRACES_URI);
-		mcp_resources_escape(&uri, str_from(name));
+		uri_append(&uri, str_from(name));
 		r = mcp_resources_add(resources, &uri,
 			(struct mcp_resource){
 				NULL, arena_dup(&resources->arena, str_from(name)), "application/x-ndjson", NULL });

@@ -43,6 +43,9 @@ struct tool_binding tool_binding_default(void)
 			.instructions = "",
 			.instructions_pin = "",
 			.secrets = "",
+			.roots = TOOL_ANSWER_BINDING,
+			.agent = "",
+			.asks_max = TOOL_SERVER_ASKS,
 		},
 	};
 }

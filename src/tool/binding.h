@@ -26,6 +26,7 @@
 #define TOOL_SERVER_INVOCATION_NS (60 * NSEC_PER_SEC)
 #define TOOL_SERVER_HANDSHAKE_NS (30 * NSEC_PER_SEC)
 #define TOOL_SERVER_IDLE_NS (120 * NSEC_PER_SEC)
+#define TOOL_SERVER_ASKS 64 /* questions of a server in one call */
 
 enum {
 	TOOL_SPARES_MAX = 64,
@@ -60,16 +61,30 @@ enum tool_lifetime {
 const char *tool_lifetime_name(enum tool_lifetime lifetime);
 const char *tool_era_name(enum mcp_upstream_era era);
 
+/* Where an answer to a server's question comes from. */
+enum tool_answerer {
+	TOOL_ANSWER_NOBODY,
+	TOOL_ANSWER_BINDING, /* what the sandbox shows: roots */
+	TOOL_ANSWER_CLIENT,  /* whoever made the call */
+	TOOL_ANSWER_AGENT,   /* an agent of the operator: sampling */
+};
+
 /* What a binding says of an MCP server beyond how it is started: the table [mcp]. */
 struct tool_server {
 	bool is_server; /* the protocol is "mcp" */
 	enum mcp_upstream_era era;
+	bool speaks_both; /* eras: it is spoken with as its client speaks */
 	enum tool_lifetime lifetime;
 	uint64_t idle_ns; /* it is stopped after so long without a call */
 	const char *version;
 	const char *instructions; /* as they were approved; "" = none */
 	const char *instructions_pin;
 	const char *secrets; /* a file of variables, NAME=VALUE in each line; "" = none */
+	enum tool_answerer elicitation, sampling, roots;
+	const char *agent; /* that samples; "" = none */
+	uint64_t asks_max; /* questions in one call */
+	/* What it has beside tools: "resources", "prompts", "completions"; NULL = not known. */
+	const char *const *offers;
 };
 
 struct tool_binding {
@@ -99,6 +114,17 @@ struct tool_binding {
 	 * NULL = there is no such command. */
 	const char *widen_by;
 };
+
+/* Whether the server may have this (see `offers`). */
+bool tool_server_offers(const struct tool_server *server, const char *what);
+
+/* What it may ask, where its client answers so much (enum mcp_ability). */
+unsigned tool_server_abilities(const struct tool_server *server, unsigned of_client);
+
+/* "refuse", "client", "agent:NAME": the words of an option or a key. -EINVAL with words. */
+int tool_server_set_elicitation(struct tool_server *server, const char *word, perch_err *err);
+int tool_server_set_sampling(struct tool_server *server, const char *word, perch_err *err);
+int tool_server_set_roots(struct tool_server *server, const char *word, perch_err *err);
 
 /* A binding with the defaults and no name; the second for an MCP server. */
 struct tool_binding tool_binding_default(void);

@@ -68,6 +68,16 @@ static void mcp_listen_wish(
 		server->data, &(struct mcp_wish){ .kind = kind, .connection = connection, .name = uri });
 }
 
+/* The client is gone, and does not want to hear of any. */
+void mcp_subscriptions_end(struct mcp_connection *connection)
+{
+	for (const struct mcp_subscription *subscription = list_first(&connection->resources);
+		 subscription; subscription = list_next(subscription))
+		mcp_listen_wish(
+			connection, MCP_UNSUBSCRIBE, (struct str){ subscription->uri, subscription->len });
+	mcp_subscriptions_free(&connection->resources);
+}
+
 /* The two methods of legacy clients. */
 static void mcp_say_done(struct mcp_taking *taking)
 {

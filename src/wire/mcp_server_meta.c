@@ -27,12 +27,18 @@ static void mcp_refuse_version(struct mcp_taking *taking, struct str asked)
 /* ---- what a request says of itself ----------------------------------------- */
 
 /* NULL is a client that can do nothing. */
-static bool mcp_can_ask(const perch_json_value *capabilities)
+static unsigned mcp_read_abilities(const perch_json_value *capabilities)
 {
 	const perch_json_value *elicitation = perch_json_get(capabilities, "elicitation");
-	if (perch_json_type_of(elicitation) != PERCH_JSON_OBJECT)
-		return false;
-	return perch_json_get(elicitation, "form") || !perch_json_get(elicitation, "url");
+	unsigned abilities = 0;
+	if (perch_json_type_of(elicitation) == PERCH_JSON_OBJECT &&
+		(perch_json_get(elicitation, "form") || !perch_json_get(elicitation, "url")))
+		abilities |= MCP_CAN_ELICIT;
+	if (perch_json_type_of(perch_json_get(capabilities, "sampling")) == PERCH_JSON_OBJECT)
+		abilities |= MCP_CAN_SAMPLE;
+	if (perch_json_type_of(perch_json_get(capabilities, "roots")) == PERCH_JSON_OBJECT)
+		abilities |= MCP_HAS_ROOTS;
+	return abilities;
 }
 
 static void mcp_read_client(struct mcp_client *client, const perch_json_value *info)
@@ -69,7 +75,7 @@ static bool mcp_take_modern_meta(struct mcp_taking *taking, const perch_json_val
 		mcp_refuse(taking, JSONRPC_INVALID_PARAMS, "_meta: there is no such logLevel");
 		return false;
 	}
-	taking->can_ask = mcp_can_ask(abilities);
+	taking->abilities = mcp_read_abilities(abilities);
 	mcp_read_client(&taking->client, perch_json_get(taking->meta, MCP_META("clientInfo")));
 	return true;
 }
@@ -80,7 +86,7 @@ static bool mcp_take_legacy_meta(struct mcp_taking *taking, struct str method)
 	const struct mcp_connection *connection = taking->connection;
 	taking->reply.version = connection->version;
 	taking->log_level = connection->log_level;
-	taking->can_ask = connection->can_ask;
+	taking->abilities = connection->abilities;
 	taking->client.name = str_from(connection->client_name);
 	taking->client.version = str_from(connection->client_version);
 	if (connection->version)
@@ -168,7 +174,7 @@ void mcp_take_initialize(struct mcp_taking *taking)
 	}
 	const struct mcp_version *known = mcp_version_find(json_str(version), false);
 	connection->version = known ? known : mcp_version_fallback;
-	connection->can_ask = mcp_can_ask(perch_json_get(taking->params, "capabilities"));
+	connection->abilities = mcp_read_abilities(perch_json_get(taking->params, "capabilities"));
 	if (mcp_keep_client(connection, perch_json_get(taking->params, "clientInfo")) < 0) {
 		mcp_taking_fail(taking);
 		return;

@@ -22,6 +22,7 @@ static void mcp_wish_for(struct mcp_taking *taking, struct mcp_job *job, struct 
 			.arguments = arguments,
 			.params = taking->params,
 			.level = taking->log_level,
+			.abilities = taking->abilities,
 			.client = taking->client,
 			.version = taking->reply.version,
 		});

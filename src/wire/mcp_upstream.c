@@ -130,7 +130,7 @@ static void mcp_upstream_hello(struct mcp_upstream *upstream)
 	perch_json_begin_object(&writer);
 	json_write_text(&writer, "protocolVersion", str_from(mcp_version_fallback->name));
 	perch_json_write_name(&writer, "capabilities");
-	mcp_upstream_write_abilities(&writer, upstream->options.abilities);
+	mcp_upstream_write_abilities(&writer, upstream->options.hello_abilities);
 	perch_json_write_name(&writer, "clientInfo");
 	mcp_upstream_write_self(&writer, &upstream->options);
 	perch_json_end_object(&writer);

@@ -32,14 +32,6 @@ enum {
 
 enum mcp_upstream_era { MCP_FIND_OUT, MCP_ONLY_LEGACY, MCP_ONLY_MODERN };
 
-/* What a client answers of what a server may ask: bits. */
-enum mcp_ability {
-	MCP_CAN_ELICIT = 1 << 0,
-	MCP_CAN_SAMPLE = 1 << 1,
-	MCP_HAS_ROOTS = 1 << 2,
-	MCP_CAN_ALL = MCP_CAN_ELICIT | MCP_CAN_SAMPLE | MCP_HAS_ROOTS,
-};
-
 /* What the server says of itself. Texts are empty where it says nothing; they stay. */
 struct mcp_upstream_facts {
 	const struct mcp_version *version;
@@ -112,8 +104,9 @@ struct mcp_upstream_options {
 	struct str name; /* ours, as a client */
 	struct str version;
 	enum mcp_upstream_era era;
-	unsigned abilities; /* enum mcp_ability */
-	bool listens;       /* to changes of lists: modern servers want to be asked for that */
+	unsigned abilities;       /* enum mcp_ability, of all callers together … */
+	unsigned hello_abilities; /* … and those that a legacy server is told, once */
+	bool listens;             /* to changes of lists: modern servers want to be asked for that */
 	uint64_t probe_ns, open_ns;
 	size_t in_flight_max;
 };
@@ -182,6 +175,9 @@ int mcp_upstream_set_level(struct mcp_upstream *upstream, enum mcp_level level);
 
 void mcp_quiz_set_data(struct mcp_quiz *quiz, void *data);
 void *mcp_quiz_data(const struct mcp_quiz *quiz);
+
+/* Whether it belongs to no call, and does not end with one. */
+bool mcp_quiz_is_alone(const struct mcp_quiz *quiz);
 
 /* result is a JSON object. The quiz is gone then. */
 void mcp_quiz_answer(struct mcp_quiz *quiz, struct str result);

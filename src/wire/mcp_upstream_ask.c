@@ -77,6 +77,11 @@ void *mcp_quiz_data(const struct mcp_quiz *quiz)
 	return quiz->data;
 }
 
+bool mcp_quiz_is_alone(const struct mcp_quiz *quiz)
+{
+	return !quiz->call;
+}
+
 static void mcp_quiz_tell(struct mcp_quiz *quiz, const perch_json_value *params)
 {
 	const struct mcp_quizzed quizzed = {
@@ -117,7 +122,8 @@ void mcp_quiz_take(struct mcp_upstream *upstream, const struct jsonrpc_message *
 		mcp_quiz_send_result(upstream, &message->id, STR("{}"));
 		return;
 	}
-	if (is_modern || !mcp_quiz_is_granted(upstream->options.abilities, message->method, &kind)) {
+	if (is_modern ||
+		!mcp_quiz_is_granted(upstream->options.hello_abilities, message->method, &kind)) {
 		mcp_quiz_send_error(
 			upstream, &message->id, JSONRPC_METHOD_NOT_FOUND, STR("this client does not do that"));
 		mcp_upstream_noise(upstream, "it asks for %.*s, which is not granted",

@@ -92,6 +92,7 @@ static const struct mcp_upstream_options scene_all = {
 	.name = STR("c"),
 	.version = STR("1"),
 	.abilities = MCP_CAN_ALL,
+	.hello_abilities = MCP_CAN_ALL,
 };
 
 static void scene_open(const struct mcp_upstream_options *options)
