@@ -306,6 +306,14 @@ void mcp_endpoint_changed(struct serve *serve)
 		mcp_front_changed(serve->mcp.front);
 }
 
+void mcp_endpoint_told(perch_service *service, void *data, const perch_service_told *told)
+{
+	(void)service;
+	struct serve *serve = data;
+	if (serve->mcp.front)
+		mcp_front_told(serve->mcp.front, told);
+}
+
 size_t mcp_endpoint_calls(const struct serve *serve)
 {
 	return serve->mcp.front ? mcp_front_calls(serve->mcp.front) : 0;

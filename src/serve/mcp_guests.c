@@ -185,6 +185,7 @@ struct mcp_guest *guest_new(struct serve *serve, struct identity *who)
 	guest->caller = (struct mcp_caller){
 		.send = guest_send,
 		.name = who->token.name,
+		.session = guest->id,
 		.sees_all = who->token.is_admin,
 		.allows = guest_allows,
 		.advice = "`approve` in [expose.http] of perch/config.toml lists what need not be asked; "

@@ -228,6 +228,7 @@ static int serve_open_service(struct serve *serve, perch_err *err)
 	options.no_store = serve->options.no_store;
 	options.profiles = serve->options.agents;
 	options.changed = catalog_changed;
+	options.told = mcp_endpoint_told;
 	options.warn = serve_service_warns;
 	options.data = serve;
 	return perch_service_new(serve->host, &options, &serve->service, err);

@@ -59,7 +59,8 @@ enum tool_lifetime {
 };
 
 const char *tool_lifetime_name(enum tool_lifetime lifetime);
-const char *tool_era_name(enum mcp_upstream_era era);
+struct tool_server;
+const char *tool_era_name(const struct tool_server *server);
 
 /* Where an answer to a server's question comes from. */
 enum tool_answerer {

@@ -151,9 +151,9 @@ const char *tool_lifetime_name(enum tool_lifetime lifetime)
 	return server_lifetimes[lifetime];
 }
 
-const char *tool_era_name(enum mcp_upstream_era era)
+const char *tool_era_name(const struct tool_server *server)
 {
-	return server_eras[era];
+	return server_eras[server->speaks_both ? SERVER_BOTH_ERAS : (int)server->era];
 }
 
 static void binding_write_answers(struct buf *out, const struct tool_server *server)
@@ -180,9 +180,7 @@ void binding_write_server(struct buf *out, const struct tool_binding *binding)
 {
 	const struct tool_server *server = &binding->server;
 	size_t start = binding_write_begin_table(out, "[mcp]");
-	binding_write_text_unless(out, "era",
-		server_eras[server->speaks_both ? SERVER_BOTH_ERAS : (int)server->era],
-		server_eras[MCP_FIND_OUT]);
+	binding_write_text_unless(out, "era", tool_era_name(server), server_eras[MCP_FIND_OUT]);
 	binding_write_text_unless(out, "lifetime", server_lifetimes[server->lifetime],
 		server_lifetimes[TOOL_LIFETIME_SESSION]);
 	binding_write_seconds_unless(out, "idle", server->idle_ns, TOOL_SERVER_IDLE_NS);

@@ -157,10 +157,7 @@ static void server_offer_write_facts(perch_json_writer *out, const struct mcp_up
 	json_write_text(out, "title", facts->title);
 	json_write_text(out, "plugin_version", facts->server_version);
 	json_write_text(out, "protocol_version", str_from(facts->version->name));
-	json_write_text(out, "era",
-		str_from(facts->speaks_both         ? "both"
-				: facts->version->is_modern ? "modern"
-											: "legacy"));
+	json_write_text(out, "era", str_from(facts->version->is_modern ? "modern" : "legacy"));
 	json_write_text(out, "instructions", facts->instructions);
 	perch_json_write_name(out, "capabilities");
 	perch_json_write_raw(out, facts->capabilities.data, facts->capabilities.len);

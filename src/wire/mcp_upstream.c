@@ -160,17 +160,6 @@ static bool mcp_upstream_is_modern(const perch_json_value *result)
 	return false;
 }
 
-/* A modern server may know legacy versions as well. */
-static bool mcp_upstream_is_legacy(const perch_json_value *result)
-{
-	perch_json_iter iter = perch_json_iterate(perch_json_get(result, "supportedVersions"));
-	for (const perch_json_value *item; (item = perch_json_next(&iter));)
-		if (perch_json_type_of(item) == PERCH_JSON_STRING &&
-			mcp_version_find(json_str(item), false))
-			return true;
-	return false;
-}
-
 static struct str mcp_facts_text(
 	struct mcp_upstream *upstream, const perch_json_value *object, const char *name)
 {
@@ -205,7 +194,6 @@ static void mcp_facts_read(struct mcp_upstream *upstream, const perch_json_value
 	facts->has_completions = perch_json_get(abilities, "completions");
 	facts->has_logging = perch_json_get(abilities, "logging");
 	facts->has_subscriptions = json_flag(perch_json_get(abilities, "resources"), "subscribe");
-	facts->speaks_both = upstream->version->is_modern && mcp_upstream_is_legacy(result);
 	struct str raw = STR("{}");
 	if (perch_json_type_of(abilities) == PERCH_JSON_OBJECT)
 		raw.data = perch_json_raw(abilities, &raw.len);

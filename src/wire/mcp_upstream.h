@@ -39,7 +39,6 @@ struct mcp_upstream_facts {
 	struct str capabilities; /* JSON, an object */
 	bool has_tools, has_resources, has_prompts, has_completions, has_logging;
 	bool has_subscriptions; /* of single resources */
-	bool speaks_both;       /* a modern one that knows a legacy version as well */
 };
 
 enum mcp_told_kind {

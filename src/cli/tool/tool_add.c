@@ -317,11 +317,9 @@ static int tool_add_check_words(const struct add_words *words)
 			words->server ? "'%s' is one word too many: the command stands behind --"
 						  : "add what? A word is missing%s",
 			words->server ? words->source : "");
-	if (!words->server && (words->command || words->secrets || words->lifetime))
-		return cli_usage_error(NULL, "%s is for --mcp",
-			words->command       ? "--"
-				: words->secrets ? "--secrets"
-								 : "--lifetime");
+	const char *for_server = add_word_of_server(words);
+	if (!words->server && for_server)
+		return cli_usage_error(NULL, "%s is for --mcp", for_server);
 	if (words->net && strcmp(words->net, "full") != 0 && strcmp(words->net, "none") != 0)
 		return cli_usage_error(NULL, "--net is full or none, not '%s'", words->net);
 	if (words->sandbox && strcmp(words->sandbox, "on") != 0 && strcmp(words->sandbox, "off") != 0)
@@ -353,6 +351,9 @@ static int tool_add_run_add(struct cli *cli, int argc, char **argv)
 		{ "mcp", 0, OPTION_TEXT, &words.server },
 		{ "secrets", 0, OPTION_TEXT, &words.secrets },
 		{ "lifetime", 0, OPTION_TEXT, &words.lifetime },
+		{ "elicitation", 0, OPTION_TEXT, &words.elicitation },
+		{ "sampling", 0, OPTION_TEXT, &words.sampling },
+		{ "roots", 0, OPTION_TEXT, &words.roots },
 		TOOL_GLOBALS(cli),
 	};
 	words.command = add_cut_command(&argc, argv);
@@ -388,6 +389,7 @@ const struct command tool_verb_add = {
 			"  --read, --write PATH   --env NAME   --net full   --sandbox off\n"
 			"                      widen its sandbox\n"
 			"  --secrets FILE      variables of an MCP server; --lifetime session|shared|call\n"
+			"  --elicitation, --sampling, --roots client   let it ask whoever calls it\n"
 			"  --replace           overwrite a binding that is there\n"
 			"\n"
 			"example:\n"

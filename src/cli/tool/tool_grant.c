@@ -100,6 +100,19 @@ static void tool_grant_show_secrets(const struct adding *adding)
 	}
 }
 
+/* What a server may ask beyond what it sees. */
+static void tool_grant_show_answers(const struct tool_server *server)
+{
+	if (server->elicitation == TOOL_ANSWER_CLIENT)
+		tool_grant_show_text("may ask", "the user of whatever client calls it, by forms");
+	if (server->sampling == TOOL_ANSWER_CLIENT)
+		tool_grant_show_text("may use", "the model of whatever client calls it");
+	if (server->sampling == TOOL_ANSWER_AGENT)
+		tool_grant_show_text("may use agent", server->agent);
+	if (server->roots == TOOL_ANSWER_CLIENT)
+		tool_grant_show_text("is told", "the folders that its client works in");
+}
+
 static void tool_grant_show_program(const struct adding *adding)
 {
 	const struct tool_binding *binding = adding->binding;
@@ -116,6 +129,7 @@ static void tool_grant_show_program(const struct adding *adding)
 	tool_grant_show_list("sets", binding->env);
 	tool_grant_show_secrets(adding);
 	tool_grant_show_visible(adding);
+	tool_grant_show_answers(&binding->server);
 	tool_grant_show_list("requests", adding->requested);
 }
 
