@@ -94,6 +94,7 @@ static int guest_status(const struct mcp_guest *guest, const struct mcp_outgoing
 		{ JSONRPC_METHOD_NOT_FOUND, 404, false },
 		{ JSONRPC_INVALID_PARAMS, 400, false },
 		{ MCP_HEADER_MISMATCH, 400, false },
+		{ MCP_MISSING_CAPABILITY, 400, false },
 		{ MCP_UNSUPPORTED_VERSION, 400, false },
 	};
 	for (size_t i = 0; outgoing->kind == JSONRPC_ERROR && i < COUNT(statuses); i++) {

@@ -14,7 +14,7 @@ static void mcp_refuse_version(struct mcp_taking *taking, struct str asked)
 	perch_json_writer writer = json_writer_on(&data);
 	perch_json_begin_object(&writer);
 	perch_json_write_name(&writer, "supported");
-	mcp_versions_write(&writer, false);
+	mcp_versions_write(&writer);
 	struct str shown = { asked.data, (size_t)utf8_quoted(asked) };
 	json_write_text(&writer, "requested", shown);
 	perch_json_end_object(&writer);
@@ -47,6 +47,17 @@ static void mcp_read_client(struct mcp_client *client, const perch_json_value *i
 	client->version = mcp_text_of(perch_json_get(info, "version"));
 }
 
+static bool mcp_header_fits(
+	struct mcp_taking *taking, const char *header, struct str given, struct str body)
+{
+	if (!given.data || str_eq(given, body))
+		return true;
+	mcp_refuse(taking, MCP_HEADER_MISMATCH,
+		given.len ? "the header %s says something else than the body" : "the header %s is missing",
+		header);
+	return false;
+}
+
 static bool mcp_take_modern_meta(struct mcp_taking *taking, const perch_json_value *version)
 {
 	const perch_json_value *abilities =
@@ -60,6 +71,9 @@ static bool mcp_take_modern_meta(struct mcp_taking *taking, const perch_json_val
 		mcp_refuse(taking, JSONRPC_INVALID_PARAMS, "_meta: the protocolVersion must be a string");
 		return false;
 	}
+	if (!mcp_header_fits(
+			taking, "MCP-Protocol-Version", taking->line->header_version, json_str(version)))
+		return false;
 	taking->reply.version = mcp_version_find(json_str(version), true);
 	if (!taking->reply.version) {
 		mcp_refuse_version(taking, json_str(version));
@@ -122,17 +136,6 @@ bool mcp_take_meta(struct mcp_taking *taking, struct str method)
 
 /* ---- headers --------------------------------------------------------------- */
 
-static bool mcp_header_fits(
-	struct mcp_taking *taking, const char *header, struct str given, struct str body)
-{
-	if (!given.data || str_eq(given, body))
-		return true;
-	mcp_refuse(taking, MCP_HEADER_MISMATCH,
-		given.len ? "the header %s says something else than the body" : "the header %s is missing",
-		header);
-	return false;
-}
-
 bool mcp_headers_fit(struct mcp_taking *taking, struct str method)
 {
 	const struct mcp_line *line = taking->line;
@@ -140,9 +143,7 @@ bool mcp_headers_fit(struct mcp_taking *taking, struct str method)
 		taking->method->subject ? perch_json_get(taking->params, taking->method->subject) : NULL;
 	if (!taking->reply.version->is_modern)
 		return true;
-	return mcp_header_fits(taking, "MCP-Protocol-Version", line->header_version,
-			   str_from(taking->reply.version->name)) &&
-		mcp_header_fits(taking, "Mcp-Method", line->header_method, method) &&
+	return mcp_header_fits(taking, "Mcp-Method", line->header_method, method) &&
 		(!name ||
 			mcp_header_fits(taking, "Mcp-Name", line->header_name,
 				perch_json_type_of(name) == PERCH_JSON_STRING ? json_str(name) : STR("")));
