@@ -120,6 +120,7 @@ static int agent_run_open_service(struct agent_run *run, perch_err *err)
 {
 	perch_service_options options = PERCH_SERVICE_OPTIONS_INIT;
 	options.no_store = run->words.no_store;
+	options.no_spares = true; /* one turn, and then the end */
 	options.trace = run->cli->trace;
 	options.trace_secrets = run->cli->trace_secrets;
 	options.warn = agent_run_service_warns;
