@@ -208,7 +208,7 @@ static void turn_seat_gone(void *data, const perch_result *result)
 	struct agent_turn *turn = turn_enter(data);
 	static const struct acp_said early = { .kind = ACP_SAID_FAILED,
 		.text = STR("the agent has ended before it had answered") };
-	perch_result known = { .status_known = true };
+	perch_result known = { .reach = seat_reach(turn->seat) };
 	if (turn->has_exited) {
 		turn_leave(turn);
 		return;

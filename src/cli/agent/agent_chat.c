@@ -104,7 +104,7 @@ static int agent_chat_run_to_the_end(struct chat *chat, perch_err *err)
 
 static void agent_chat_close_chat(struct chat *chat)
 {
-	perch_service_free(chat->service);
+	agent_end_service(chat->host, chat->service);
 	chat_view_close(chat);
 	chat_free_turns(chat);
 	if (chat->has_signals)
