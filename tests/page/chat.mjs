@@ -2,7 +2,9 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { AWAY, agent, assert, expose, play, source, stage, token, UNSIGNED, work, write } from "./browser.mjs";
+import { AWAY, UNSIGNED } from "./browser.mjs";
+import { source, write } from "./place.mjs";
+import { assert, play } from "./stage.mjs";
 
 const partial = (text) => `AGENT_PARTIAL:${JSON.stringify(text)}`;
 
@@ -18,12 +20,12 @@ const replies = (page) => page.locator(".row.reply");
 const ended = (page, count = 1) => page.locator(".row.reply[aria-busy=false]").nth(count - 1).waitFor();
 
 /** An agent that waits for a file before it goes on. */
-const slow = `#!/bin/sh\necho '${partial("begun")}'\nwhile [ ! -e "${work}/go" ]; do sleep 0.05; done\necho '${partial(" and done")}'\n`;
+const slow = (work) => `#!/bin/sh\necho '${partial("begun")}'\nwhile [ ! -e "${work}/go" ]; do sleep 0.05; done\necho '${partial(" and done")}'\n`;
 
 /** Two tabs; without SharedWorker the one that has a lock reads for both. */
-async function twoTabs(hasWorker) {
+async function twoTabs({ agent, expose, token, stage, work }, hasWorker) {
   expose();
-  agent("slow", slow);
+  agent("slow", slow(work));
   const secret = token("laptop");
   await stage(async (server, browser) => {
     if (!hasWorker) await browser.context.addInitScript(() => { delete window.SharedWorker; });
@@ -47,7 +49,7 @@ async function twoTabs(hasWorker) {
 }
 
 const scenes = {
-  async door() {
+  async door({ agent, expose, stage, token }) {
     expose();
     agent("echo", saying("hello"));
     const secret = token("laptop");
@@ -73,7 +75,7 @@ const scenes = {
     });
   },
 
-  async talk() {
+  async talk({ agent, expose, stage, token }) {
     expose();
     agent("writer", saying("# Head\n\nA **bold** word and `code`.\n\n", "| a | b |\n|---|--:|\n| 1 | 2 |\n\n", "```js\nconst x = 1; // one\n```\n\n", "مرحبا بالعالم\n\n- one\n- two\n"));
     agent("fail", `#!/bin/sh\necho '${partial("I try.")}'\necho 'the disk is made of cheese' >&2\nexit 3\n`);
@@ -113,7 +115,7 @@ const scenes = {
     });
   },
 
-  async sessions() {
+  async sessions({ agent, expose, stage, token }) {
     expose();
     agent("echo", saying("a reply about herrings"));
     const secret = token("laptop");
@@ -150,9 +152,9 @@ const scenes = {
     });
   },
 
-  async stop() {
+  async stop({ agent, expose, stage, token, work }) {
     expose();
-    agent("slow", slow);
+    agent("slow", slow(work));
     const secret = token("laptop");
     await stage(async (server, browser) => {
       const page = await browser.enter(server, secret);
@@ -167,13 +169,13 @@ const scenes = {
     });
   },
 
-  tabs: () => twoTabs(true),
-  plain_tabs: () => twoTabs(false),
+  tabs: (place) => twoTabs(place, true),
+  plain_tabs: (place) => twoTabs(place, false),
 
-  async restart() {
+  async restart({ agent, expose, stage, token, work }) {
     expose();
-    agent("slow", slow);
-    agent("steady", slow, "retry: 3\n");
+    agent("slow", slow(work));
+    agent("steady", slow(work), "retry: 3\n");
     const secret = token("laptop");
     await stage(async (server, browser) => {
       browser.expected.push(AWAY);
@@ -192,7 +194,7 @@ const scenes = {
     });
   },
 
-  async attach() {
+  async attach({ agent, expose, stage, token, work }) {
     expose();
     agent("files", `#!/usr/bin/env python3
 import json, os
@@ -227,7 +229,7 @@ print("AGENT_PARTIAL:" + json.dumps("got " + ", ".join(names)), flush=True)
     });
   },
 
-  async mind() {
+  async mind({ agent, expose, stage, token }) {
     expose();
     agent("thinker", `#!/usr/bin/env python3
 import json, sys
@@ -267,7 +269,7 @@ send(type="partial", text="It was: " + answer["behavior"], usage={"input_tokens"
     });
   },
 
-  async injections() {
+  async injections({ agent, expose, stage, token }) {
     expose();
     const list = JSON.parse(readFileSync(join(source, "tests/page/injections.json"), "utf8"));
     assert(list.length >= 40, "forty of them");

@@ -3,9 +3,11 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { agent, assert, axePath, bindTool, Browser, expose, perch, play, source, stage, token, work, write } from "./browser.mjs";
+import { axePath, Browser } from "./browser.mjs";
+import { source, write } from "./place.mjs";
+import { assert, play } from "./stage.mjs";
 
-const pictures = process.env.PERCH_PAGE_PICTURES || work;
+const pictures = process.env.PERCH_PAGE_PICTURES;
 const view = (page) => page.locator("main > :not([hidden])");
 
 /** A plugin that asks everything. */
@@ -32,7 +34,7 @@ send(type="output", text="chose %s, %s, %s, %s\\n" % (colour, some, number, sure
 if "hang" in init["args"]: recv()
 `;
 
-function install() {
+function install({ perch, work }) {
   write(join(work, "asker/plugin.toml"), `[plugin]\nname = "asker"\nversion = "0.1.0"\ndescription = "Asks"\nprotocol = "fledge-v1"\n
 [[commands]]\nname = "survey"\nbinary = "bin/ask"\ndescription = "Asks everything"\nargs = [{ name = "topic", description = "What it is about", required = true }, "extra"]\n`);
   write(join(work, "asker/bin/ask"), asker, 0o755);
@@ -58,9 +60,9 @@ if line:
 `;
 
 const scenes = {
-  async plugins() {
+  async plugins({ expose, perch, stage, token, work }) {
     expose();
-    install();
+    install({ perch, work });
     const secret = token("laptop");
     await stage(async (server, browser) => {
       const page = await browser.enter(server, secret);
@@ -105,7 +107,7 @@ const scenes = {
     });
   },
 
-  async tools() {
+  async tools({ bindTool, config, expose, stage, token, work }) {
     expose();
     bindTool(join(source, "examples/tools/python"));
     write(join(work, "forms/rterm-plugin.json"), JSON.stringify(forms));
@@ -113,7 +115,7 @@ const scenes = {
     bindTool(join(work, "forms"));
     const secret = token("laptop");
     const admin = token("boss", "--role", "admin");
-    const bound = join(process.env.XDG_CONFIG_HOME, "perch/tools/example.words.toml");
+    const bound = join(config, "perch/tools/example.words.toml");
     await stage(async (server, browser) => {
       await browser.context.route("**/api/catalog", async (route) => { // formats: of MCP servers, a binding has none
         const answer = await route.fetch();
@@ -179,11 +181,11 @@ const scenes = {
     });
   },
 
-  async now() {
+  async now({ agent, expose, perch, stage, token, work }) {
     expose();
     agent("slow", `#!/bin/sh\necho 'AGENT_PARTIAL:"begun"'\nwhile [ ! -e "${work}/go" ]; do sleep 0.05; done\n`);
     agent("quick", "#!/bin/sh\necho quickly said\n");
-    install();
+    install({ perch, work });
     const secret = token("laptop");
     const admin = token("boss", "--role", "admin");
     await stage(async (server, browser) => {
@@ -221,7 +223,7 @@ const scenes = {
     });
   },
 
-  async access() {
+  async access({ agent, expose, perch, stage, token }) {
     expose();
     agent("quick", "#!/bin/sh\necho quickly said\n");
     const secret = token("laptop", "--allow", "agent:quick");
@@ -247,9 +249,9 @@ const scenes = {
   },
 
   /** The link of a server on a terminal. */
-  async once() {
+  async once({ env, expose, work }) {
     expose();
-    const terminal = spawn("script", ["-qfec", `'${process.env.PERCH}' serve --listen 127.0.0.1:0`, "/dev/null"], { stdio: ["pipe", "pipe", "inherit"] });
+    const terminal = spawn("script", ["-qfec", `'${process.env.PERCH}' serve --listen 127.0.0.1:0`, "/dev/null"], { stdio: ["pipe", "pipe", "inherit"], env, cwd: work });
     const gone = new Promise((done) => { terminal.on("close", done); });
     const browser = new Browser();
     try {
@@ -283,9 +285,9 @@ const scenes = {
   },
 
   /** 360 and 2560 px, dark and light; what is too wide, and what axe finds. */
-  async looks() {
+  async looks({ agent, bindTool, expose, perch, stage, token, work }) {
     expose();
-    install();
+    install({ perch, work });
     bindTool(join(source, "examples/tools/python"));
     write(join(work, "reply.md"), readFileSync(join(source, "tests/page/reply.md"), "utf8"));
     agent("harbour", `#!/bin/sh\ncat ${join(work, "reply.md")}\n`, "description: Knows every berth, and the tides.\n");
@@ -320,7 +322,7 @@ const scenes = {
   },
 
   /** Everything by keyboard. */
-  async keys() {
+  async keys({ agent, expose, stage, token }) {
     expose();
     agent("quick", "#!/bin/sh\necho quickly said\n");
     const secret = token("laptop");
