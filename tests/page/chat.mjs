@@ -19,6 +19,15 @@ async function say(page, text) {
 const replies = (page) => page.locator(".row.reply");
 const ended = (page, count = 1) => page.locator(".row.reply[aria-busy=false]").nth(count - 1).waitFor();
 
+const said = (page) => page.locator(".said").allInnerTexts();
+
+/** What is behind it waits until it is opened. */
+function gate() {
+  const one = {};
+  one.opened = new Promise((done) => { one.open = done; });
+  return one;
+}
+
 /** An agent that waits for a file before it goes on. */
 const slow = (work) => `#!/bin/sh\necho '${partial("begun")}'\nwhile [ ! -e "${work}/go" ]; do sleep 0.05; done\necho '${partial(" and done")}'\n`;
 
@@ -149,6 +158,65 @@ const scenes = {
       await rows.filter({ hasText: "Fish" }).waitFor({ state: "detached" });
       await page.getByRole("heading", { name: "New conversation" }).waitFor();
       assert(await rows.count() === 1, "the other one is left");
+    });
+  },
+
+  /** Answers that are late, lost or overtaken. */
+  async hurry({ agent, expose, stage, token, work }) {
+    expose();
+    agent("slow", slow(work));
+    const secret = token("laptop");
+    await stage(async (server, browser) => {
+      const late = gate();
+      await browser.context.route(/\/api\/sessions\?/, async (route) => {
+        await late.opened;
+        await route.continue();
+      });
+      const page = await browser.enter(server, secret);
+      await page.getByRole("link", { name: "New conversation" }).click();
+      await say(page, "first");
+      await say(page, "second");
+      await page.locator(".prose").getByText("begun").waitFor();
+      late.open();
+      await page.locator(".session", { hasText: "first" }).waitFor();
+      assert((await said(page)).join() === "first,second", "what was said before the list was there stays");
+      writeFileSync(join(work, "go"), "");
+      await ended(page, 2);
+      await page.locator(".session", { hasText: "first" }).getByTitle("Rename").waitFor({ state: "attached" });
+      assert(await page.locator(".session").count() === 1, "both are of one conversation");
+
+      const held = gate();
+      await page.route(/\/api\/turns$/, async (route) => {
+        await held.opened;
+        await route.continue();
+      });
+      await say(page, "third");
+      await page.getByText("Sending …").waitFor();
+      await page.getByRole("link", { name: "New conversation" }).click();
+      await page.locator(".welcome").waitFor();
+      held.open();
+      const taken = page.waitForResponse(/\/api\/turns$/);
+      await say(page, "elsewhere");
+      await taken;
+      await ended(page);
+      assert((await said(page)).join() === "elsewhere", "nothing comes into another conversation");
+      await page.locator(".session", { hasText: "first" }).getByRole("link").click();
+      await ended(page, 3);
+      assert((await said(page)).join() === "first,second,third", "nor is it lost");
+
+      browser.expected.push(/ERR_FAILED/);
+      await page.route(/\/api\/turns$/, async (route) => { // heard by the server, but its answer is lost
+        await route.fetch();
+        await route.abort();
+      }, { times: 1 });
+      await say(page, "fourth");
+      await page.getByText("the server cannot be reached").waitFor();
+      await page.waitForFunction(() => document.querySelector(".composer textarea").value === "fourth");
+      await page.keyboard.press("Enter");
+      await ended(page, 4);
+      await page.reload();
+      await ended(page, 4);
+      assert((await said(page)).join() === "first,second,third,fourth", "it was said once");
     });
   },
 

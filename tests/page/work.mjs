@@ -12,7 +12,7 @@ const view = (page) => page.locator("main > :not([hidden])");
 
 /** A plugin that asks everything. */
 const asker = `#!/usr/bin/env python3
-import json, sys
+import json, os, sys, time
 def send(**m): print(json.dumps(m), flush=True)
 def recv():
     while True:
@@ -21,6 +21,9 @@ def recv():
 init = recv()
 def ask(**m):
     send(id="1", **m)
+    if m["type"] == "prompt":
+        while not os.path.exists("written"): time.sleep(0.05)
+        send(type="log", level="info", message="take your time")
     return recv()["value"]
 send(type="log", level="warn", message="mind the gap")
 send(type="output", text="\\x1b[32mgreen\\x1b[0m words of %s\\n" % ",".join(init["args"]))
@@ -81,6 +84,9 @@ const scenes = {
       await page.getByRole("checkbox", { name: "plum" }).check();
       await page.getByRole("button", { name: "Choose these 2" }).click();
       await page.getByLabel("How many?").fill("many");
+      write(join(work, "written"), "");
+      await page.locator(".log", { hasText: "take your time" }).waitFor();
+      assert(await page.getByLabel("How many?").inputValue() === "many", "what is being filled in stays");
       await page.getByRole("button", { name: "Answer" }).click();
       await page.getByText("Please enter a whole number").waitFor();
       await page.getByLabel("How many?").fill("12");
