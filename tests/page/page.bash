@@ -12,6 +12,7 @@ page_open() {
     [ -x /usr/bin/chromium ] || skip "chromium is not installed"
     BATS_TEST_TMPDIR=$BATS_FILE_TMPDIR
     serve_open
+    export python perch
     PERCH_PAGE_PACKAGES=$(foreign_path page)
     PERCH_PAGE_PICTURES=$PERCH_BUILD/page-pictures
     export PERCH_PAGE_PACKAGES PERCH_PAGE_PICTURES PERCH_PAGE_PYTHON="$prefix"
