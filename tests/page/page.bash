@@ -10,7 +10,7 @@ load ../foreign/foreign
 page_open() {
     need_foreign page node
     [ -x /usr/bin/chromium ] || skip "chromium is not installed"
-    BATS_TEST_TMPDIR=$BATS_FILE_TMPDIR
+    export BATS_TEST_TMPDIR="$BATS_FILE_TMPDIR"
     serve_open
     export python perch
     PERCH_PAGE_PACKAGES=$(foreign_path page)
