@@ -115,7 +115,8 @@ add_in_terminal() {
     echo 'home = /nowhere' >"$WORK/venv/pyvenv.cfg"
     sed -i "1s|.*|#!$WORK/venv/bin/python3|" "$WORK/tools/asked"
     in_terminal add --read "$prefix" --name venv "$WORK/tools/asked"
-    wait_for 'let it read that? [y/N]'
+    wait_for 'Its interpreter lies in'
+    wait_for 'that? [y/N]'
     keys y
     wait_for 'Start it in this sandbox, to see what it requests? [y/N]'
     keys y
