@@ -165,7 +165,7 @@ static void serve_set_clocks(struct serve *serve)
 		[DEADLINE_COMMENT] = PEER_COMMENT_SECONDS,
 		[DEADLINE_LINGER] = PEER_LINGER_SECONDS,
 	};
-	for (int i = 0; i < DEADLINE_KINDS; i++)
+	for (enum deadline_kind i = DEADLINE_NONE; i < DEADLINE_KINDS; i++)
 		deadlines_set_length(&serve->deadlines, i, (uint64_t)seconds[i] * NSEC_PER_SEC);
 }
 
