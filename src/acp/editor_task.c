@@ -332,7 +332,7 @@ void acp_task_begin(struct acp_editor *editor, const struct acp_wish *wish)
 	}
 	acp_request_set_data(wish->request, task);
 	list_append(&editor->tasks, task);
-	if (editor->is_held)
+	if (editor->client.is_held)
 		perch_job_hold(task->job, true);
 	task = NULL;
 }

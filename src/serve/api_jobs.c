@@ -67,7 +67,7 @@ static void api_call_over(struct watcher *watcher)
 	struct exchange *exchange = watcher->exchange;
 	struct record *record = watcher->record;
 	_cleanup_(buf_free) struct buf json = { 0 };
-	buf_append(&json, record->result.data, record->result.len);
+	buf_append(&json, record->result.json.data, record->result.json.len);
 	watcher_free(watcher);
 	exchange_json(exchange, 200, &json);
 }
