@@ -274,17 +274,16 @@ struct record *jobs_take(struct exchange *exchange, const struct jobs_wish *wish
 		exchange_no_memory(exchange);
 		return NULL;
 	}
-	bool begins = jobs_can_begin(record);
-	if (!begins && serve->records.waiting >= (size_t)serve->settings.queue) {
-		record_free(record);
+	records_add(&serve->records, record); /* its place in its session is known from here on */
+	if (jobs_can_begin(record)) {
+		jobs_become_running(record);
+	} else if (serve->records.waiting > (size_t)serve->settings.queue) {
+		records_remove(&serve->records, record);
 		jobs_refuse_busy(exchange);
 		return NULL;
 	}
 	record->accepted = accepted;
 	record->accepted_data = data;
-	records_add(&serve->records, record);
-	if (begins)
-		jobs_become_running(record);
 	if (record_save(record, jobs_written, record) < 0) {
 		record->accepted = NULL;
 		jobs_withdraw(record, -ENOMEM);

@@ -162,7 +162,7 @@ static void serve_set_clocks(struct serve *serve)
 		[DEADLINE_BODY] = step,
 		[DEADLINE_IDLE] = settings->idle_seconds,
 		[DEADLINE_WRITE] = settings->write_seconds,
-		[DEADLINE_COMMENT] = PEER_COMMENT_SECONDS,
+		[DEADLINE_COMMENT] = settings->heartbeat_seconds,
 		[DEADLINE_LINGER] = PEER_LINGER_SECONDS,
 	};
 	for (enum deadline_kind i = DEADLINE_NONE; i < DEADLINE_KINDS; i++)
