@@ -90,13 +90,13 @@ def test_jobs():
     agents()
     gate = Gateway()
     stream = gate.stream("POST", "/api/turns", {"agent": "slow", "message": "x"})
-    number = next(event["job"] for _, event in gate.stream("GET", "/api/events")
-                  if event["event"] == "partial")
+    until(lambda: lines_of("started") == 1, "it runs")
+    number = gate.get("/api/jobs").json["jobs"][0]["id"]
     stream.close()
     late = gate.turn(agent="slow", session="late", timeout=0.5)
     job = gate.ended(late)
     told = str([event for _, event in gate.stream("GET", f"/api/jobs/{late}/events")])
-    assert job["state"] == "failed" and "timed out" in told, (job, told)
+    assert job["state"] == "failed" and "timeout" in told, (job, told)
     assert gate.job(number)["state"] == "running", "its client is gone"
     touch("go")
     job = gate.ended(number)
