@@ -9,10 +9,10 @@ setup_file() {
         mkdir -p "$BATS_FILE_TMPDIR/$protocol"
         (
             cd "$BATS_FILE_TMPDIR/$protocol" || exit
-            status=0
+            code=0
             TMPDIR=$PWD "$PERCH_BUILD/perch" conformance --host "$PERCH_BUILD/perch" \
-                --protocol "$protocol" >../"$protocol.said" 2>&1 || status=$?
-            echo "$status" >../"$protocol.status.new"
+                --protocol "$protocol" >../"$protocol.said" 2>&1 || code=$?
+            echo "$code" >../"$protocol.status.new"
             mv ../"$protocol.status.new" ../"$protocol.status"
         ) 3>&- &
     done
