@@ -66,17 +66,17 @@ static void jobs_remote_read_text(struct record *record)
 	_cleanup_json_ perch_json *json = NULL;
 	const perch_json_value *root = NULL;
 	if (record->kind != JOBS_TURN || !record->request.data || perch_json_new(NULL, &json) < 0 ||
-		perch_json_parse(json, record->result.data, record->result.len, &root, NULL) < 0)
+		perch_json_parse(json, record->result.json.data, record->result.json.len, &root, NULL) < 0)
 		return;
 	const perch_json_value *text = perch_json_get(root, "text");
 	if (perch_json_type_of(text) == PERCH_JSON_STRING)
-		buf_append(&record->text, json_str(text).data, json_str(text).len);
+		buf_append(&record->result.text, json_str(text).data, json_str(text).len);
 }
 
 static void jobs_remote_end(struct record *record, const struct queue_job *job)
 {
-	buf_clear(&record->result);
-	buf_append(&record->result, job->result.data, job->result.len);
+	buf_clear(&record->result.json);
+	buf_append(&record->result.json, job->result.data, job->result.len);
 	jobs_remote_read_text(record);
 	record->revision = job->revision;
 	jobs_settle(record, job->state);

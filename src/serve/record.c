@@ -93,8 +93,7 @@ void record_free(struct record *record)
 	free(record->fingerprint);
 	free(record->client);
 	free(record->warnings);
-	buf_free(&record->text);
-	buf_free(&record->result);
+	job_result_free(&record->result);
 	buf_free(&record->layers);
 	arena_free(&record->arena);
 	free(record);
@@ -134,7 +133,7 @@ void records_add(struct records *records, struct record *record)
 	records->running += record->state == QUEUE_RUNNING;
 }
 
-static void records_remove(struct records *records, struct record *record)
+void records_remove(struct records *records, struct record *record)
 {
 	struct record **place = &records->buckets[records_bucket(str_from(record->id))];
 	while (*place != record)
@@ -177,7 +176,7 @@ int record_save(struct record *record, queue_done_fn *done, void *data)
 		.session = record->session,
 		.request = record->request.data ? record->request : STR("{}"),
 		.key = record->key,
-		.result = { record->result.data, record->result.len },
+		.result = { record->result.json.data, record->result.json.len },
 		.state = record->state,
 		.created_ms = record->created_ms,
 		.started_ms = record->started_ms,
