@@ -113,7 +113,7 @@ judged() {
     [ "$(replies 1)" = "$(replies 3)" ]
     [ "$(grep -c '"method":"initialize"' "$HOSTED_LOG")" -eq 1 ]
     [ "$(grep -c '"method":"session/new"' "$HOSTED_LOG")" -eq 2 ]
-    ! kill -0 "$(replies 1)" 2>/dev/null
+    [ ! -e "/proc/$(replies 1)" ]
     judged
 }
 
