@@ -190,7 +190,7 @@ static void chain_claimed(void *data, const struct queue_claim *claim)
 
 static void chain_next(struct chain *chain)
 {
-	chain->hand->queue->table->claim(chain->hand->queue, chain_claimed, chain);
+	chain->hand->queue->table->claim(chain->hand->queue, false, chain_claimed, chain);
 }
 
 static void hand_rung(void *data, struct str cancelled)
@@ -339,7 +339,7 @@ static void tell_times(void)
 {
 	perch_host *host = place_host();
 	struct queue *queue = open_worker(host, 0);
-	queue->table->claim(queue, got_one, NULL);
+	queue->table->claim(queue, false, got_one, NULL);
 	while (!got_id[0])
 		perch_host_wait(host, -1);
 	for (uint64_t i = 0; i < SAMPLES; i++) {

@@ -20,7 +20,7 @@
 -- The library's name has the version of its interface: 2 would stand beside 1. A later revision
 -- takes the place of an earlier one, while workers that know the earlier one go on.
 local LAYOUT = 1
-local REVISION = 1
+local REVISION = 2
 local CLAIMS_MAX = 8 -- of a job that never begins: something about it kills who looks at it
 local EVENTS_MAX = 20000 -- of one job
 local KEY_SECONDS = 24 * 3600
@@ -174,7 +174,7 @@ end
 local function settle_without(shard, job, state, seconds, words)
 	local texts = {
 		cancelled = 'it was cancelled before it began',
-		interrupted = 'its worker died while it ran; how far it came is not known',
+		interrupted = 'the process that ran it died; how far it came is not known',
 		dead = 'every try of it was interrupted',
 		failed = 'no worker offers what it needs',
 	}
@@ -296,7 +296,8 @@ function calls.leave(shard, args)
 	return 'ok'
 end
 
--- WORKER LEASE → false, or FENCE, the agent's id, members. Who gets none is rung for.
+-- WORKER LEASE BEGUN → false, or FENCE, the agent's id, members. Who gets none is rung for. BEGUN is
+-- not empty where it begins at once.
 function calls.claim(shard, args)
 	local worker, lease = args[1], tonumber(args[2])
 	for _, need in ipairs(call('ZRANGE', shard .. ':needs', 0, -1)) do
@@ -306,9 +307,13 @@ function calls.claim(shard, args)
 			local job = job_read(shard, id, 'state', 'lane')
 			if job.state == 'waiting' then
 				local now, fence = now_ms(), next_number(shard, ':fence')
+				local begins = (args[3] or '') ~= ''
 				call('HINCRBY', job_key(shard, id), 'claims', 1)
 				local rev = job_become(shard, job, 'running', 'worker', worker, 'fence', string.format('%.0f', fence),
-					'began', 0, 'published', 0, 'started', now)
+					'began', begins and 1 or 0, 'published', 0, 'started', now)
+				if begins then
+					call('HINCRBY', job_key(shard, id), 'tries', 1)
+				end
 				call('ZADD', shard .. ':leases', now + lease, id)
 				tell(shard, 'state', id, rev, 'running', now)
 				return { fence, call('GET', shard .. ':agent:' .. (job.lane or '')) or '',

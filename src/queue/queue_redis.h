@@ -13,31 +13,8 @@ enum {
 	QUEUE_PATIENCE_SECONDS = 600,     /* of a job for what no worker offers */
 	QUEUE_KEEP_SECONDS = 3600,        /* jobs that have ended, and their events */
 	QUEUE_PAGE = 100,                 /* jobs that are read in one go */
-	QUEUE_JOB_MAX = 16 * 1024 * 1024, /* bytes of one */
 };
 #define QUEUE_SHARD "{perch:0}"
-
-/* What happens to jobs, for gateways. After a loss of the connection all jobs are told again. */
-struct queue_news {
-	bool (*knows)(void *data, struct str id);
-	struct queue_loader loader; /* a job that is new or may have changed; its events */
-	void (*state)(
-		void *data, struct str id, uint64_t revision, enum queue_state state, int64_t started_ms);
-	/* Its end: `job` has id, revision, state, ended_ms and result; `last` is its last event. */
-	void (*over)(void *data, const struct queue_job *job, const struct queue_event *last);
-};
-
-/* What a worker says of itself. */
-struct queue_worker {
-	const char *name;
-	struct str members[16]; /* name, value … */
-	size_t member_count;
-	const struct str *offers; /* needs that it can meet; until the queue is freed */
-	size_t offer_count;
-	/* Something waits for it: a job that it could claim, or one that is to be cancelled (else
-	 * without data). */
-	void (*rung)(void *data, struct str cancelled);
-};
 
 struct queue_redis_options {
 	struct redis_url url;
