@@ -225,8 +225,7 @@ static int queue_file_drop(struct queue *base, struct str id, bool only_events)
 
 static size_t queue_file_unwritten(const struct queue *base)
 {
-	const struct queue_file *file = (const struct queue_file *)base;
-	return desk_waiting(file->desk) + file->late.count;
+	return desk_waiting(((const struct queue_file *)base)->desk);
 }
 
 /* ---- life ----------------------------------------------------------------------------------------- */

@@ -39,15 +39,14 @@ static int queue_file_settle(struct queue_file *file, struct ledger_job *job,
 		.state = end->state,
 		.result = end->result,
 		.ended_ms = queue_file_now(file) };
+	/* Without memory it has ended all the same, and the next process finds it interrupted. */
 	int r = queue_order_take(file, &queue_step_end, &order);
-	if (r < 0)
-		return r;
 	ledger_end(&file->ledger, job, end->state, order.job.ended_ms);
 	order.job.revision = job->revision;
 	if (file->news.over)
 		file->news.over(file->news.loader.data, &order.job, &order.event);
 	queue_file_ring(file, (struct str){ 0 });
-	return 0;
+	return r;
 }
 
 /* An end without who ran it: words of ours, as in perch.lua. */
