@@ -223,6 +223,7 @@ int ledger_restore(struct ledger *ledger, const struct queue_job *job,
 	made->ended_ms = job->ended_ms;
 	made->claims = found->claims;
 	made->has_begun = found->has_begun;
+	made->is_cancelled = found->is_cancelled;
 	made->fence = found->fence;
 	made->place = found->place;
 	made->revision = 1;
@@ -344,7 +345,8 @@ void ledger_end(
 	ledger_leave_lane(ledger, job, now_ms);
 }
 
-/* ---- what is left of the dead ------------------------------------------------------------------ */
+/* ---- what is left of the dead ------------------------------------------------------------------
+ */
 
 enum queue_state ledger_fate(const struct ledger_job *job)
 {

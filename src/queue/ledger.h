@@ -38,9 +38,9 @@ struct ledger_job {
 	bool is_turn;
 	bool is_ready;
 	bool has_begun;
-	bool is_cancelled; /* asked for while it runs */
-	uint64_t place;    /* in the order of acceptance, over all processes */
-	uint64_t fence; /* 0 = nobody's: it waits, or has ended without its holder */
+	bool is_cancelled;  /* asked for while it runs */
+	uint64_t place;     /* in the order of acceptance, over all processes */
+	uint64_t fence;     /* 0 = nobody's: it waits, or has ended without its holder */
 	uint64_t published; /* events of this holding */
 	uint64_t revision;
 	int64_t tries, retries, claims;

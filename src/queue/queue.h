@@ -151,9 +151,9 @@ struct queue;
  * copied. Answers come from the loop, never before the call has returned; behind -ENOMEM there will
  * be none. */
 struct queue_table {
-	/* Accepts a job. `done`: 0; -EEXIST, another has its key (and was told, where it was not known);
-	 * -EBUSY, too many wait; -ENOSPC and others, it is not written and forgotten. Fails with -E2BIG
-	 * too. */
+	/* Accepts a job. `done`: 0; -EEXIST, another has its key (and was told, where it was not
+	 * known); -EBUSY, too many wait; -ENOSPC and others, it is not written and forgotten. Fails
+	 * with -E2BIG too. */
 	int (*put)(struct queue *queue, const struct queue_job *job, queue_done_fn *done, void *data);
 	/* A gateway no longer knows a job, or its events. A queue that others share forgets by itself.
 	 */
@@ -204,8 +204,8 @@ struct queue_options {
 	void *data; /* of warn and rung */
 };
 
-/* A queue in a file of SQLite's, of one process at a time (-EBUSY: another has it). What is found is
- * told by the news' loader; jobs that ran are left to `reap`. Fails with words. */
+/* A queue in a file of SQLite's, of one process at a time (-EBUSY: another has it). What is found
+ * is told by the news' loader; jobs that ran are left to `reap`. Fails with words. */
 int queue_open_sqlite(perch_host *host, const struct queue_options *options,
 	struct queue **ret_queue, perch_err *err);
 

@@ -9,10 +9,10 @@
 enum {
 	QUEUE_LEASE_SECONDS = 15,
 	QUEUE_RENEW_SECONDS = 5,
-	QUEUE_REAP_MAX = 100,             /* in one go */
-	QUEUE_PATIENCE_SECONDS = 600,     /* of a job for what no worker offers */
-	QUEUE_KEEP_SECONDS = 3600,        /* jobs that have ended, and their events */
-	QUEUE_PAGE = 100,                 /* jobs that are read in one go */
+	QUEUE_REAP_MAX = 100,         /* in one go */
+	QUEUE_PATIENCE_SECONDS = 600, /* of a job for what no worker offers */
+	QUEUE_KEEP_SECONDS = 3600,    /* jobs that have ended, and their events */
+	QUEUE_PAGE = 100,             /* jobs that are read in one go */
 };
 #define QUEUE_SHARD "{perch:0}"
 

@@ -133,6 +133,7 @@ struct queue_order queue_file_mark(const struct ledger_job *job)
 			.tries = job->tries },
 		.claims = job->claims,
 		.has_begun = job->has_begun,
+		.is_cancelled = job->is_cancelled,
 		.fence = job->fence,
 	};
 }
@@ -158,8 +159,8 @@ struct queue_event queue_file_event(
 	return (struct queue_event){ ++file->last_number, job->id, text };
 }
 
-int queue_file_tell_event(struct queue_file *file, const struct ledger_job *job,
-	struct str text, queue_answer_fn *done, void *data)
+int queue_file_tell_event(struct queue_file *file, const struct ledger_job *job, struct str text,
+	queue_answer_fn *done, void *data)
 {
 	const struct queue_order order = {
 		.event = queue_file_event(file, job, text), .answered = done, .data = data
@@ -169,7 +170,8 @@ int queue_file_tell_event(struct queue_file *file, const struct ledger_job *job,
 	return queue_order_take(file, &queue_step_event, &order);
 }
 
-/* ---- acceptance -------------------------------------------------------------------------------- */
+/* ---- acceptance --------------------------------------------------------------------------------
+ */
 
 static void queue_told_put(struct queue_order *order, int result)
 {
@@ -214,9 +216,8 @@ static int queue_file_drop(struct queue *base, struct str id, bool only_events)
 {
 	struct queue_file *file = (struct queue_file *)base;
 	struct ledger_job *job = only_events ? NULL : ledger_find(&file->ledger, id);
-	const struct queue_order order = {
-		.job = { .id = id, .kind = only_events ? (struct str){ 0 } : STR("job") }
-	};
+	const struct queue_order order = { .job = { .id = id,
+										   .kind = only_events ? (struct str){ 0 } : STR("job") } };
 	int r = queue_order_take(file, &queue_step_drop, &order);
 	if (r == 0 && job)
 		ledger_drop(&file->ledger, job);
@@ -228,7 +229,8 @@ static size_t queue_file_unwritten(const struct queue *base)
 	return desk_waiting(((const struct queue_file *)base)->desk);
 }
 
-/* ---- life ----------------------------------------------------------------------------------------- */
+/* ---- life
+ * ----------------------------------------------------------------------------------------- */
 
 static void queue_file_send_late(struct queue_file *file)
 {
@@ -299,8 +301,8 @@ static void queue_file_cleanup(struct queue_file **file)
 	queue_file_free((struct queue *)*file);
 }
 
-int queue_open_sqlite(perch_host *host, const struct queue_options *options,
-	struct queue **ret_queue, perch_err *err)
+int queue_open_sqlite(
+	perch_host *host, const struct queue_options *options, struct queue **ret_queue, perch_err *err)
 {
 	_cleanup_(queue_file_cleanup) struct queue_file *file = calloc(1, sizeof(*file));
 	if (!file)

@@ -37,6 +37,7 @@ struct queue_order {
 	uint64_t fence, place;
 	int64_t claims;
 	bool has_begun;
+	bool is_cancelled;
 	bool was_held;    /* the claim has counted as a beginning */
 	int result;       /* of an answer that needs no writing */
 	struct buf found; /* texts that the thread has read */

@@ -8,7 +8,8 @@
 #include "base/macros.h"
 #include "queue/queue_sqlite_parts.h"
 
-/* ---- ends ------------------------------------------------------------------------------------- */
+/* ---- ends -------------------------------------------------------------------------------------
+ */
 
 /* An end has been told: it is written some time, or with the last breath. */
 static void queue_told_end(struct queue_order *order, int result)
@@ -35,10 +36,9 @@ static int queue_file_settle(struct queue_file *file, struct ledger_job *job,
 		.answered = done,
 		.data = data,
 	};
-	order.job = (struct queue_job){ .id = job->id,
-		.state = end->state,
-		.result = end->result,
-		.ended_ms = queue_file_now(file) };
+	order.job = (struct queue_job){
+		.id = job->id, .state = end->state, .result = end->result, .ended_ms = queue_file_now(file)
+	};
 	/* Without memory it has ended all the same, and the next process finds it interrupted. */
 	int r = queue_order_take(file, &queue_step_end, &order);
 	ledger_end(&file->ledger, job, end->state, order.job.ended_ms);
@@ -89,6 +89,8 @@ int queue_file_finish(
 	return queue_file_settle(file, job, end, done, data);
 }
 
+static const struct queue_step queue_step_mark = { queue_file_write_mark, queue_told_answer };
+
 int queue_file_cancel(struct queue *base, struct str id)
 {
 	struct queue_file *file = (struct queue_file *)base;
@@ -98,13 +100,13 @@ int queue_file_cancel(struct queue *base, struct str id)
 	if (job->state == QUEUE_WAITING)
 		return queue_file_settle_without(file, job, QUEUE_CANCELLED);
 	job->is_cancelled = true;
+	const struct queue_order order = queue_file_mark(job);
+	int r = queue_order_take(file, &queue_step_mark, &order);
 	queue_file_ring(file, job->id);
-	return 0;
+	return r;
 }
 
 /* ---- holding ------------------------------------------------------------------------------ */
-
-static const struct queue_step queue_step_mark = { queue_file_write_mark, queue_told_answer };
 
 static void queue_file_give_back(struct queue_file *file, struct ledger_job *job)
 {
@@ -150,8 +152,8 @@ int queue_file_claim(struct queue *base, bool is_begun, queue_claim_fn *done, vo
 	struct ledger_job *job = ledger_claim(&file->ledger, &file->worker, now_ms, lease_ms);
 	if (!job)
 		return queue_order_take(file, &queue_step_no_claim, &order);
-	bool begins = is_begun &&
-		ledger_begin(&file->ledger, job, job->fence, now_ms + lease_ms) == QUEUE_OK;
+	bool begins =
+		is_begun && ledger_begin(&file->ledger, job, job->fence, now_ms + lease_ms) == QUEUE_OK;
 	order = queue_file_mark(job);
 	order.was_held = begins;
 	order.claimed = done;
@@ -245,7 +247,8 @@ int queue_file_renew(struct queue *base, const struct queue_lease *leases, size_
 	return r;
 }
 
-/* ---- what is left of the dead -------------------------------------------------------------------- */
+/* ---- what is left of the dead
+ * -------------------------------------------------------------------- */
 
 static int queue_file_bury(struct queue_file *file, struct ledger_job *job)
 {

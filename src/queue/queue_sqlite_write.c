@@ -37,6 +37,7 @@ static const char *const queue_steps[] = {
 	"ALTER TABLE jobs ADD COLUMN claims INTEGER NOT NULL DEFAULT 1;"
 	"ALTER TABLE jobs ADD COLUMN began INTEGER NOT NULL DEFAULT 1;"
 	"ALTER TABLE jobs ADD COLUMN fence INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE jobs ADD COLUMN cancelled INTEGER NOT NULL DEFAULT 0;"
 	"UPDATE jobs SET place = nth FROM"
 	" (SELECT id AS which, row_number() OVER (ORDER BY created, id) AS nth FROM jobs)"
 	" WHERE id = which;"
@@ -44,15 +45,15 @@ static const char *const queue_steps[] = {
 	" agent TEXT NOT NULL, PRIMARY KEY (name, owner, session)) WITHOUT ROWID;",
 };
 
-#define QUEUE_COLUMNS                                                                            \
-	"id, kind, name, owner, session, request, key, result, state, need, mac, client, created,"   \
-	" started, ended, tries, retries, place, claims, began, fence"
+#define QUEUE_COLUMNS                                                                          \
+	"id, kind, name, owner, session, request, key, result, state, need, mac, client, created," \
+	" started, ended, tries, retries, place, claims, began, fence, cancelled"
 
 static const char *const queue_statements[] = {
 	[QUEUE_INSERT] = "INSERT INTO jobs (" QUEUE_COLUMNS ") VALUES"
-					 " (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,0,0,0)",
+					 " (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,0,0,0,0)",
 	[QUEUE_MARK] = "UPDATE jobs SET state = ?2, started = ?3, tries = ?4, claims = ?5, began = ?6,"
-				   " fence = ?7 WHERE id = ?1",
+				   " fence = ?7, cancelled = ?8 WHERE id = ?1",
 	[QUEUE_READ] = "SELECT " QUEUE_COLUMNS " FROM jobs WHERE id = ?1",
 	[QUEUE_READ_AGENT] = "SELECT agent FROM agents WHERE name = ?1 AND owner = ?2 AND session = ?3",
 	[QUEUE_KEEP_AGENT] = "INSERT OR REPLACE INTO agents SELECT name, owner, session, ?2 FROM jobs"
@@ -110,6 +111,7 @@ int queue_file_write_mark(struct sql *sql, struct queue_order *order)
 	sql_bind_number(statement, 5, order->claims);
 	sql_bind_number(statement, 6, order->has_begun);
 	sql_bind_number(statement, 7, (int64_t)order->fence);
+	sql_bind_number(statement, 8, order->is_cancelled);
 	int r = queue_file_run_on_job(sql, statement);
 	return r == -ENOENT ? 0 : r;
 }
@@ -258,6 +260,7 @@ static int queue_file_load_job(struct queue_file *file, sqlite3_stmt *row)
 		.claims = sqlite3_column_int64(row, 18),
 		.has_begun = sqlite3_column_int64(row, 19) != 0,
 		.fence = (uint64_t)sqlite3_column_int64(row, 20),
+		.is_cancelled = sqlite3_column_int64(row, 21) != 0,
 	};
 	struct ledger_job *restored;
 	if (job.state == QUEUE_STATES)

@@ -1,5 +1,5 @@
-/* What the queue tells of jobs, whoever runs them: the gateway's records are a copy of what the queue
- * has, its own jobs and those of other gateways alike. */
+/* What the queue tells of jobs, whoever runs them: the gateway's records are a copy of what the
+ * queue has, its own jobs and those of other gateways alike. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +62,8 @@ static void jobs_news_read_text(struct record *record)
 {
 	_cleanup_json_ perch_json *json = NULL;
 	const perch_json_value *root = NULL;
-	if (record->kind != JOBS_TURN || record->text.len || !record->request.data || perch_json_new(NULL, &json) < 0 ||
+	if (record->kind != JOBS_TURN || record->text.len || !record->request.data ||
+		perch_json_new(NULL, &json) < 0 ||
 		perch_json_parse(json, record->result.data, record->result.len, &root, NULL) < 0)
 		return;
 	const perch_json_value *text = perch_json_get(root, "text");
@@ -136,8 +137,7 @@ static void jobs_news_state(
 	watchers_touch(record);
 }
 
-static void jobs_news_over(
-	void *data, const struct queue_job *job, const struct queue_event *last)
+static void jobs_news_over(void *data, const struct queue_job *job, const struct queue_event *last)
 {
 	struct serve *serve = data;
 	struct record *record = records_find(&serve->records, job->id);

@@ -34,9 +34,14 @@ struct queue_world_options {
 	int64_t patience_ms;
 };
 
-/* Opens it; a second time: what the first one has left. Fails the test. */
+/* Makes the test's folder, where that was not done. */
+void queue_world_folder(void);
+
+/* Fails the test. */
 void queue_world_open(enum queue_world_driver driver, const struct queue_world_options *options);
 void queue_world_close(void);
+/* Closes it, and opens what that has left. */
+void queue_world_reopen(void);
 
 /* The driver's, of the gateway and of the worker: one in a file. */
 struct queue *queue_world_gate(void);

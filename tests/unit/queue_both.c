@@ -10,18 +10,18 @@
 #include "harness/queue_world.h"
 
 /* Defines the two tests of a scene. */
-#define BOTH(scene)                    \
-	START_TEST(scene##_in_a_file)      \
-	{                                  \
-		scene(QUEUE_WORLD_FILE);       \
-		queue_world_close();           \
-	}                                  \
-	END_TEST                           \
-	START_TEST(scene##_in_redis)       \
-	{                                  \
-		scene(QUEUE_WORLD_REDIS);      \
-		queue_world_close();           \
-	}                                  \
+#define BOTH(scene)               \
+	START_TEST(scene##_in_a_file) \
+	{                             \
+		scene(QUEUE_WORLD_FILE);  \
+		queue_world_close();      \
+	}                             \
+	END_TEST                      \
+	START_TEST(scene##_in_redis)  \
+	{                             \
+		scene(QUEUE_WORLD_REDIS); \
+		queue_world_close();      \
+	}                             \
 	END_TEST
 
 #define TESTS_OF(scene) scene##_in_a_file, scene##_in_redis
@@ -39,7 +39,8 @@ static void finish(const char *id, uint64_t fence)
 	ck_assert_int_eq(queue_world_finish(id, fence, QUEUE_DONE, ""), QUEUE_OK);
 }
 
-/* ---- order ------------------------------------------------------------------------------------ */
+/* ---- order ------------------------------------------------------------------------------------
+ */
 
 static void a_session_runs_in_its_order(enum queue_world_driver driver)
 {
@@ -76,8 +77,8 @@ static void a_claim_brings_all_that_was_asked(enum queue_world_driver driver)
 	queue_world_open(driver, NULL);
 	ck_assert_int_eq(queue_world_put_job(&job), 0);
 	struct queue_world_claim found = claim("j1");
-	ck_assert_str_eq(found.texts,
-		"call t.x me s \xc3\xa4 {\"a\":[1,\"\\n\"]} agent:bot#00 beef curl/8 \"x\" ");
+	ck_assert_str_eq(
+		found.texts, "call t.x me s \xc3\xa4 {\"a\":[1,\"\\n\"]} agent:bot#00 beef curl/8 \"x\" ");
 	ck_assert_str_eq(found.agent, "");
 	ck_assert_int_eq(found.tries, 0);
 	queue_world_release("j1", found.fence);
@@ -102,7 +103,8 @@ static void the_agents_id_goes_with_the_session(enum queue_world_driver driver)
 }
 BOTH(the_agents_id_goes_with_the_session)
 
-/* ---- acceptance --------------------------------------------------------------------------------- */
+/* ---- acceptance ---------------------------------------------------------------------------------
+ */
 
 static void keys_and_limits(enum queue_world_driver driver)
 {
@@ -138,7 +140,8 @@ static void keys_and_limits(enum queue_world_driver driver)
 }
 BOTH(keys_and_limits)
 
-/* ---- fences --------------------------------------------------------------------------------------- */
+/* ---- fences
+ * --------------------------------------------------------------------------------------- */
 
 static void who_was_away_for_too_long_is_refused(enum queue_world_driver driver)
 {
@@ -202,7 +205,8 @@ static void what_has_not_begun_is_given_back(enum queue_world_driver driver)
 }
 BOTH(what_has_not_begun_is_given_back)
 
-/* ---- ends that nobody has brought about ------------------------------------------------------------ */
+/* ---- ends that nobody has brought about
+ * ------------------------------------------------------------ */
 
 #define ENDED(code, message, state)                                             \
 	"{\"event\":\"error\",\"code\":\"" code "\",\"message\":\"" message "\"}\n" \
