@@ -1,6 +1,6 @@
 /* What the queue of one process knows of its jobs: which is ready, who holds which, what becomes of
- * those whose holder has died. perch.lua knows the same inside Redis. Nothing is written or told
- * here, and no clock is read. */
+ * those whose holder has died. The functions of queue/lua know the same inside Redis. Nothing is
+ * written or told here, and no clock is read. */
 #ifndef QUEUE_LEDGER_H
 #define QUEUE_LEDGER_H
 

@@ -1,5 +1,5 @@
 /* A queue in Redis, that gateways and workers on several machines share. What is known of its keys
- * is in perch.lua. */
+ * is in queue/lua/keys.lua. */
 #ifndef QUEUE_QUEUE_REDIS_H
 #define QUEUE_QUEUE_REDIS_H
 
@@ -46,7 +46,7 @@ void queue_redis_leave(struct queue *queue, redis_answer_fn *done, void *data);
 bool queue_redis_is_ready(const struct queue *queue);
 size_t queue_redis_pending_bytes(const struct queue *queue);
 
-/* Any function of perch.lua, for the operator's commands. */
+/* Any function of queue/lua, for the operator's commands. */
 int queue_redis_call(struct queue *queue, const char *function, const struct str *arguments,
 	size_t count, redis_answer_fn *done, void *data);
 

@@ -49,7 +49,7 @@ static int queue_file_settle(struct queue_file *file, struct ledger_job *job,
 	return r;
 }
 
-/* An end without who ran it: words of ours, as in perch.lua. */
+/* An end without who ran it: words of ours, as in queue/lua/ends.lua. */
 static int queue_file_settle_without(
 	struct queue_file *file, struct ledger_job *job, enum queue_state state)
 {

@@ -397,6 +397,95 @@ def test_full():
     assert names_of(events_of(gate, number)).count("partial") == 1
 
 
+def runs_when(gate, redis, worker, words, begin, end):
+    """Something is wrong with Redis for a while: the worker says what, and then goes on."""
+    assert gate.ended(gate.turn(agent="echo", session="before"))["state"] == "done"
+    begin()
+    until(lambda: words in log_of(worker), words)
+    end()
+    until(lambda: gate.get("/readyz").status == 200, "the gateway has it again")
+    jobs = [gate.turn(agent="echo", session="behind") for _ in range(3)]
+    assert [gate.ended(job)["state"] for job in jobs] == ["done"] * 3
+    assert lines_of("ran") == 4, "one has run twice"
+    open(worker.log_path, "w", encoding="utf-8").close()
+    os.remove(f"{WORK}/ran")
+
+
+def test_moods():
+    """READONLY, LOADING, functions that are gone: each passes, and nothing is lost or runs twice."""
+    expose()
+    agent("echo", 'echo x >>"$WORK/ran"\necho hi\n')
+    redis, gate, (worker,) = fleet()
+    runs_when(gate, redis, worker, "READONLY",
+              lambda: redis.ask("REPLICAOF", "127.0.0.1", "1"), lambda: redis.ask("REPLICAOF", "NO", "ONE"))
+    runs_when(gate, redis, worker, "Function not found", lambda: redis.ask("FUNCTION", "FLUSH"), lambda: None)
+
+    def load_slowly():
+        subprocess.run(["redis-cli", "-p", str(redis.port), "DEBUG", "POPULATE", "300", "x", "4000"], check=True)
+        redis.ask("BGREWRITEAOF")
+        until(lambda: "aof_rewrite_in_progress:0" in redis.ask("INFO", "persistence") and
+              "aof_rewrite_scheduled:0" in redis.ask("INFO", "persistence"), "the file is written anew")
+        redis.kill()
+        redis.start("--key-load-delay", "20000", "--loading-process-events-interval-bytes", "1024")
+    redis.ask("CONFIG", "SET", "aof-use-rdb-preamble", "yes")
+    runs_when(gate, redis, worker, "LOADING", load_slowly, lambda: None)
+    worker.stop()
+
+
+def test_scripts():
+    """Who may not load functions uses scripts; when they are gone (NOSCRIPT), they are loaded anew."""
+    expose()
+    agent("echo", 'echo x >>"$WORK/ran"\necho hi\n')
+    redis = Redis()
+    redis.ask("ACL", "SETUSER", "eve", "on", ">pw", "~{perch:*", "&{perch:*", "+@all", "-function", "-fcall")
+    os.environ["PERCH_QUEUE_PASSWORD"] = "pw"
+    url = redis.url.replace("redis://", "redis://eve@")
+    gate = Gateway("--queue", url)
+    until(lambda: gate.get("/readyz").status == 200, "the queue is there")
+    worker = Worker(url)
+    runs_when(gate, redis, worker, "NOSCRIPT", lambda: redis.ask("SCRIPT", "FLUSH"), lambda: None)
+    worker.stop()
+
+
+class Moved(threading.Thread):
+    """What answers as a Redis does, up to the first claim: that key is another node's."""
+    answers = {"SELECT": "+OK", "SUBSCRIBE": "*3\r\n$9\r\nsubscribe\r\n$1\r\nx\r\n:1", "perch1_open": "*2\r\n:1\r\n:99",
+               "server": "$40\r\nredis_version:7.0.0\r\nredis_mode:standalon", "memory": "$27\r\nmaxmemory_policy:noeviction"}
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"redis://127.0.0.1:{self.socket.getsockname()[1]}"
+
+    def serve(self, client):
+        file = client.makefile("rwb")
+        while line := file.readline():
+            words = []
+            for _ in range(int(line[1:])):
+                words.append(file.read(int(file.readline()[1:]) + 2)[:-2].decode())
+            known = [self.answers[word] for word in words[:2] if word in self.answers]
+            if words[0] == "BLPOP":
+                continue
+            file.write(((known or ["-MOVED 1 127.0.0.1:7001"])[0] + "\r\n").encode())
+            file.flush()
+
+    def run(self):
+        while True:
+            threading.Thread(target=self.serve, args=(self.socket.accept()[0],), daemon=True).start()
+
+
+def test_moved():
+    """A node of a cluster: worker, gateway and operator say so and end."""
+    expose()
+    speaker()
+    moved = Moved()
+    moved.start()
+    for words in (["worker"], ["queue", "workers"]):
+        found = subprocess.run([PERCH, *words, "--queue", moved.url], stderr=subprocess.PIPE, timeout=PATIENCE,
+                               check=False)
+        assert found.returncode != 0 and b"cluster" in found.stderr, found
+
+
 def test_metrics():
     expose()
     speaker()
