@@ -265,7 +265,7 @@ state_of() { ask HGET "$shard:job:$1" state; }
     text="#!lua
 $(tail -n +2 "$PERCH_BUILD/src/perch.lua")"
     sha=$(ask SCRIPT LOAD "$text")
-    [ "$(ask EVALSHA "$sha" 1 "$shard" open | tr '\n' ' ')" = "1 1 " ]
+    [ "$(ask EVALSHA "$sha" 1 "$shard" open | head -1)" = 1 ]
     ask EVALSHA "$sha" 1 "$shard" enqueue j9 a 'agent:bot#bb' 0 100 '' kind turn
     [ "$(claim w1)" = j9 ]
 }
