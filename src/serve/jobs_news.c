@@ -42,7 +42,7 @@ static int jobs_news_load(struct serve *serve, const struct queue_job *job)
 	if (record->request_text)
 		record->request = (struct str){ record->request_text, job->request.len };
 	if (job->result.len)
-		r = buf_append(&record->result, job->result.data, job->result.len) < 0 ? -ENOMEM : r;
+		r = buf_append(&record->result.json, job->result.data, job->result.len) < 0 ? -ENOMEM : r;
 	if (r < 0 || (!record->request_text && is_to_run)) {
 		record_free(record);
 		return -ENOMEM;
@@ -62,19 +62,19 @@ static void jobs_news_read_text(struct record *record)
 {
 	_cleanup_json_ perch_json *json = NULL;
 	const perch_json_value *root = NULL;
-	if (record->kind != JOBS_TURN || record->text.len || !record->request.data ||
+	if (record->kind != JOBS_TURN || record->result.text.len || !record->request.data ||
 		perch_json_new(NULL, &json) < 0 ||
-		perch_json_parse(json, record->result.data, record->result.len, &root, NULL) < 0)
+		perch_json_parse(json, record->result.json.data, record->result.json.len, &root, NULL) < 0)
 		return;
 	const perch_json_value *text = perch_json_get(root, "text");
 	if (perch_json_type_of(text) == PERCH_JSON_STRING)
-		buf_append(&record->text, json_str(text).data, json_str(text).len);
+		buf_append(&record->result.text, json_str(text).data, json_str(text).len);
 }
 
 static void jobs_news_end(struct record *record, const struct queue_job *job)
 {
-	buf_clear(&record->result);
-	buf_append(&record->result, job->result.data, job->result.len);
+	buf_clear(&record->result.json);
+	buf_append(&record->result.json, job->result.data, job->result.len);
 	jobs_news_read_text(record);
 	record->revision = job->revision;
 	jobs_settle(record, job->state);

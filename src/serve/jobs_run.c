@@ -15,22 +15,6 @@
 
 /* ---- the end ----------------------------------------------------------------------- */
 
-static void jobs_write_result(struct record *record, const perch_job_end *end)
-{
-	perch_json_writer out = json_writer_on(&record->result);
-	if (record->result.len) /* a tool's own */
-		return;
-	perch_json_begin_object(&out);
-	json_write_flag(&out, "success", end && end->success);
-	perch_json_write_name(&out, "exit_code");
-	perch_json_write_int64(&out, end ? end->exit_code : -1);
-	json_write_text(&out, record->kind == JOBS_TURN ? "text" : "output",
-		(struct str){ record->text.data, record->text.len });
-	if (record->was_cut)
-		json_write_flag(&out, "cut", true);
-	perch_json_end_object(&out);
-}
-
 /* Frees what is not needed behind the end. */
 void jobs_settle(struct record *record, enum queue_state state)
 {
@@ -44,7 +28,7 @@ void jobs_settle(struct record *record, enum queue_state state)
 	}
 	uploads_remove(&record->uploads);
 	serve_note_end(record);
-	buf_free(&record->text);
+	buf_free(&record->result.text);
 	record->request = (struct str){ 0 };
 	free(steal(&record->request_text));
 	metrics_job(&serve->metrics, record->kind, state,
@@ -63,7 +47,7 @@ static void jobs_log(struct record *record, struct str text)
 /* The clients that wait for the end wait for this event. */
 static void jobs_finish(struct record *record, enum queue_state state, struct str text)
 {
-	_cleanup_(buf_free) struct buf result = record->result;
+	_cleanup_(buf_free) struct buf result = record->result.json;
 	struct queue *queue = record->serve->queue;
 	const struct queue_end end = {
 		.lease = { str_from(record->id), record->fence },
@@ -71,7 +55,7 @@ static void jobs_finish(struct record *record, enum queue_state state, struct st
 		.result = { result.data, result.len },
 		.text = text,
 	};
-	record->result = (struct buf){ 0 }; /* it comes back with the news */
+	record->result.json = (struct buf){ 0 }; /* it comes back with the news */
 	if (queue->table->finish(queue, &end, NULL, NULL) < 0)
 		serve_warn(record->serve, "the end of a job is not written: there is no memory for it");
 }
@@ -96,7 +80,7 @@ void jobs_fail(struct record *record, enum queue_state state, const char *code, 
 	_cleanup_(buf_free) struct buf json = { 0 };
 	perch_json_writer out = json_writer_on(&json);
 	jobs_log_text(record, "error", code, text);
-	jobs_write_result(record, NULL);
+	job_result_finish(&record->result, record->kind == JOBS_TURN, NULL);
 	perch_json_begin_object(&out);
 	json_write_text(&out, "event", STR("end"));
 	json_write_flag(&out, "success", false);
@@ -106,14 +90,6 @@ void jobs_fail(struct record *record, enum queue_state state, const char *code, 
 }
 
 /* ---- what it tells --------------------------------------------------------------------- */
-
-static void jobs_add_text(struct record *record, perch_text text)
-{
-	size_t room = RECORD_TEXT_MAX - record->text.len;
-	size_t len = text.len < room ? text.len : room;
-	record->was_cut = record->was_cut || len < text.len;
-	buf_append(&record->text, text.data, len);
-}
 
 static void jobs_keep_ask(struct record *record, const perch_ask *ask, perch_text text)
 {
@@ -128,39 +104,15 @@ static void jobs_keep_ask(struct record *record, const perch_ask *ask, perch_tex
 	list_append(&record->asks, kept);
 }
 
-/* The result of a tool is what its event says. */
-static void jobs_keep_result(struct record *record, perch_text text)
-{
-	_cleanup_json_ perch_json *json = NULL;
-	const perch_json_value *root = NULL;
-	size_t len = 0;
-	if (perch_json_new(NULL, &json) < 0 ||
-		perch_json_parse(json, text.data, text.len, &root, NULL) < 0)
-		return;
-	const char *raw = perch_json_raw(perch_json_get(root, "result"), &len);
-	if (raw)
-		buf_append(&record->result, raw, len);
-}
-
 static void jobs_note(struct record *record, const perch_event *event, perch_text text)
 {
+	job_result_note(&record->result, event, text);
 	switch (event->kind) {
-	case PERCH_EVENT_PARTIAL:
-	case PERCH_EVENT_REPLY:
-		jobs_add_text(record, event->text);
-		break;
-	case PERCH_EVENT_SHOWN:
-		if (event->shown->kind == PERCH_SHOWN_OUTPUT)
-			jobs_add_text(record, event->shown->text);
-		break;
 	case PERCH_EVENT_ASK:
 		jobs_keep_ask(record, event->ask, text);
 		break;
 	case PERCH_EVENT_WITHDRAW:
 		record_close_ask(record, event->number);
-		break;
-	case PERCH_EVENT_RESULT:
-		jobs_keep_result(record, text);
 		break;
 	default:
 		break;
@@ -182,7 +134,7 @@ static void jobs_ended(struct record *record, const perch_job_end *end, struct s
 		: end->success                          ? QUEUE_DONE
 												: QUEUE_FAILED;
 	buf_append(&copy, text.data, text.len); /* the job owns the text */
-	jobs_write_result(record, end);
+	job_result_finish(&record->result, record->kind == JOBS_TURN, end);
 	jobs_keep_layers(record, end->sandbox);
 	perch_job_free(steal(&record->job));
 	jobs_finish(record, state, copy.failed ? STR("{}") : (struct str){ copy.data, copy.len });

@@ -92,8 +92,7 @@ void record_free(struct record *record)
 	free(record->fingerprint);
 	free(record->client);
 	free(record->warnings);
-	buf_free(&record->text);
-	buf_free(&record->result);
+	job_result_free(&record->result);
 	buf_free(&record->layers);
 	arena_free(&record->arena);
 	free(record);
@@ -133,7 +132,7 @@ void records_add(struct records *records, struct record *record)
 	records->running += record->state == QUEUE_RUNNING;
 }
 
-static void records_remove(struct records *records, struct record *record)
+void records_remove(struct records *records, struct record *record)
 {
 	struct record **place = &records->buckets[records_bucket(str_from(record->id))];
 	while (*place != record)

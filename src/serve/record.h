@@ -8,13 +8,13 @@
 #include "base/list.h"
 #include "perch/job.h"
 #include "perch/json.h"
+#include "queue/job_result.h"
 #include "queue/queue.h"
 #include "queue/uploads.h"
 
 enum {
 	RECORD_ID_SIZE = 24,
 	RECORD_BUCKETS = 4096,
-	RECORD_TEXT_MAX = 1024 * 1024,  /* bytes of a reply or an output in a job's result */
 	RECORD_KEY_SECONDS = 24 * 3600, /* how long an Idempotency-Key is remembered */
 };
 
@@ -67,14 +67,12 @@ struct record {
 	size_t bytes;        /* of events */
 	struct list asks;
 	struct list watchers;
-	struct buf text;   /* reply, output */
-	struct buf result; /* JSON */
+	struct job_result result;
 	char *warnings;    /* JSON: a list */
 	struct buf layers; /* of its sandbox, JSON: a list; empty = not known */
 	bool is_written;   /* it has been accepted */
 	bool is_saving;    /* the queue will tell whether it is accepted */
 	bool is_cancelled; /* before it could begin */
-	bool was_cut;      /* the text */
 	bool was_left;     /* its own client has cancelled it */
 	uint64_t left_ns;  /* when its client gave up waiting, and may come again; 0 = it did not */
 	struct uploads uploads;
@@ -100,6 +98,7 @@ void record_free(struct record *record);
 
 struct record *records_find(const struct records *records, struct str id);
 void records_add(struct records *records, struct record *record);
+void records_remove(struct records *records, struct record *record); /* frees it */
 void records_free(struct records *records);
 
 /* Its state becomes another, and the counts with it. */

@@ -31,6 +31,7 @@ static struct {
 	struct queue_world_job jobs[QUEUE_WORLD_JOBS];
 	size_t job_count;
 	char rung[QUEUE_WORLD_ID];
+	unsigned ready; /* connections */
 } world;
 
 struct queue *queue_world_gate(void)
@@ -232,15 +233,23 @@ static void queue_world_start_redis(const char *socket)
 	ck_assert_msg(world.raw != NULL, "no redis-server");
 }
 
+static void queue_world_ready(void *data)
+{
+	(void)data;
+	world.ready++;
+}
+
 static void queue_world_open_redis(void)
 {
 	const char *socket = folder_path("socket");
 	struct queue_redis_options options = { .lease_ms = INT64_C(1000000000),
 		.patience_ms = world.options.patience_ms ? world.options.patience_ms : 1000000000,
 		.limit = (int64_t)world.options.limit,
-		.news = &queue_world_news };
+		.news = &queue_world_news,
+		.ready = queue_world_ready };
 	perch_err err = { 0 };
 	unsigned rounds = 0;
+	world.ready = 0;
 	if (!world.redis)
 		queue_world_start_redis(socket);
 	ck_assert_uint_lt(strlen(socket), sizeof(options.url.path));
@@ -249,8 +258,8 @@ static void queue_world_open_redis(void)
 	options.news = NULL;
 	options.worker = &queue_world_worker;
 	ck_assert_int_eq(queue_open_redis(world.host, &options, &world.hands, &err), 0);
-	while (!queue_redis_is_ready(world.gate) || !queue_redis_is_ready(world.hands) ||
-		world.gate->table->unwritten(world.gate) || world.hands->table->unwritten(world.hands))
+	while (world.ready < 2 || world.gate->table->unwritten(world.gate) ||
+		world.hands->table->unwritten(world.hands))
 		queue_world_turn(&rounds, "Redis");
 	/* The ear has to listen before anything is told. */
 	for (size_t heard = 0; !heard;) {
