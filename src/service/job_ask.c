@@ -83,26 +83,22 @@ void job_ask_close(perch_job *job, struct job_ask *ask)
 	job_ask_free(ask);
 }
 
-void job_ask_withdraw(perch_job *job, uint64_t inner)
+void job_ask_withdraw(perch_job *job, struct job_ask *ask)
 {
-	struct job_ask *open = list_first(&job->asks);
-	while (open && open->inner != inner)
-		open = list_next(open);
-	if (!open)
-		return;
 	const perch_event event = {
 		.kind = PERCH_EVENT_WITHDRAW,
 		.text = { "", 0 },
-		.number = open->ask.number,
+		.number = ask->ask.number,
 	};
-	job_ask_close(job, open);
+	job_ask_close(job, ask);
 	job_tell(job, &event);
 }
 
 void job_ask_withdraw_all(perch_job *job)
 {
-	while (job->asks.count)
-		job_ask_withdraw(job, ((const struct job_ask *)list_first(&job->asks))->inner);
+	struct job_ask *open;
+	while ((open = list_first(&job->asks)))
+		job_ask_withdraw(job, open);
 }
 
 void job_ask_free_all(perch_job *job)

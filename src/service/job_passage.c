@@ -213,7 +213,12 @@ static int passage_quizzed(void *data, struct server_quiz *quiz, const struct mc
 
 static void passage_withdrawn(void *data, struct server_quiz *quiz)
 {
-	job_ask_withdraw(data, (uint64_t)(uintptr_t)quiz);
+	perch_job *job = data;
+	struct job_ask *open = list_first(&job->asks);
+	while (open && open->inner != (uint64_t)(uintptr_t)quiz)
+		open = list_next(open);
+	if (open)
+		job_ask_withdraw(job, open);
 }
 
 int job_passage_answer(
