@@ -136,7 +136,8 @@ static void mcp_post_wait(struct mcp_visit *visit)
 	struct mcp_guest *guest = visit->guest;
 	struct exchange *exchange = visit->exchange;
 	if (mcp_connection_waits(guest->connection, visit)) {
-		if (!exchange->is_stream)
+		/* The status of a modern request may be that of an error, as long as nothing was said. */
+		if (!exchange->is_stream && !mcp_is_modern(exchange))
 			exchange_stream(exchange);
 		return;
 	}

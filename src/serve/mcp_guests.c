@@ -74,7 +74,7 @@ struct mcp_visit *guest_visit(struct mcp_guest *guest, struct exchange *exchange
 	exchange->data = visit;
 	exchange->ends_with_client = true;
 	list_append(&guest->visits, visit);
-	guest->used_ns = clock_now_ns();
+	guest->used_ns = visit->begun_ns = clock_now_ns();
 	return visit;
 }
 
@@ -252,6 +252,17 @@ void guests_settle(struct serve *serve)
 		mcp_front_settle(serve->mcp.front);
 }
 
+/* Opens the streams of those that have waited for a while: who stands between must not take them
+ * for dead. */
+static void guest_stream_all(struct mcp_guest *guest, uint64_t now_ns)
+{
+	for (struct mcp_visit *visit = list_first(&guest->visits); visit; visit = list_next(visit)) {
+		bool is_silent = visit->exchange && !visit->exchange->is_stream;
+		if (is_silent && now_ns - visit->begun_ns > GUEST_SILENT_MS * NSEC_PER_MSEC)
+			exchange_stream(visit->exchange);
+	}
+}
+
 void guests_sweep(struct serve *serve)
 {
 	uint64_t idle_ns = (uint64_t)serve->settings.mcp_idle_seconds * NSEC_PER_SEC;
@@ -259,6 +270,7 @@ void guests_sweep(struct serve *serve)
 	struct mcp_guest *next;
 	for (struct mcp_guest *guest = list_first(&serve->mcp.guests); guest; guest = next) {
 		next = list_next(guest);
+		guest_stream_all(guest, now_ns);
 		bool is_old = !guest->visits.count && now_ns - guest->used_ns > idle_ns;
 		if (guest->who->is_revoked || is_old)
 			guest_free(guest);

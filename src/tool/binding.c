@@ -44,7 +44,6 @@ struct tool_binding tool_binding_default(void)
 			.instructions_pin = "",
 			.secrets = "",
 			.roots = TOOL_ANSWER_BINDING,
-			.agent = "",
 			.asks_max = TOOL_SERVER_ASKS,
 		},
 	};

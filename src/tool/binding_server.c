@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/cleanup.h"
 #include "base/err.h"
 #include "base/macros.h"
 #include "data/toml_edit.h"
@@ -12,7 +11,6 @@
 
 static const char *const server_eras[] = { "any", "legacy", "modern", "both", NULL };
 enum { SERVER_BOTH_ERAS = 3 }; /* which of the words stands for no era alone */
-#define SERVER_AGENT "agent:"
 static const char *const server_lifetimes[] = { "session", "shared", "call", NULL };
 
 static int binding_server_era(
@@ -47,16 +45,9 @@ int tool_server_set_elicitation(struct tool_server *server, const char *word, pe
 
 int tool_server_set_sampling(struct tool_server *server, const char *word, perch_err *err)
 {
-	bool is_agent = strncmp(word, SERVER_AGENT, strlen(SERVER_AGENT)) == 0;
-	const char *agent = is_agent ? word + strlen(SERVER_AGENT) : "";
-	if ((is_agent && !agent[0]) ||
-		(!is_agent && strcmp(word, "refuse") != 0 && strcmp(word, "client") != 0))
-		return err_set(
-			err, -EINVAL, "sampling is refuse, client or agent:NAME, not '%.100s'", word);
-	server->agent = agent;
-	server->sampling = is_agent ? TOOL_ANSWER_AGENT
-		: word[0] == 'c'        ? TOOL_ANSWER_CLIENT
-								: TOOL_ANSWER_NOBODY;
+	if (strcmp(word, "refuse") != 0 && strcmp(word, "client") != 0)
+		return err_set(err, -EINVAL, "sampling is refuse or client, not '%.100s'", word);
+	server->sampling = word[0] == 'c' ? TOOL_ANSWER_CLIENT : TOOL_ANSWER_NOBODY;
 	return 0;
 }
 
@@ -73,9 +64,8 @@ unsigned tool_server_abilities(const struct tool_server *server, unsigned of_cli
 	unsigned abilities = 0;
 	if (server->elicitation == TOOL_ANSWER_CLIENT)
 		abilities |= of_client & MCP_CAN_ELICIT;
-	if (server->sampling != TOOL_ANSWER_NOBODY)
-		abilities |=
-			server->sampling == TOOL_ANSWER_AGENT ? MCP_CAN_SAMPLE : of_client & MCP_CAN_SAMPLE;
+	if (server->sampling == TOOL_ANSWER_CLIENT)
+		abilities |= of_client & MCP_CAN_SAMPLE;
 	abilities |= server->roots == TOOL_ANSWER_CLIENT ? of_client & MCP_HAS_ROOTS : MCP_HAS_ROOTS;
 	return abilities;
 }
@@ -164,13 +154,7 @@ static void binding_write_answers(struct buf *out, const struct tool_server *ser
 		[TOOL_ANSWER_CLIENT] = "client",
 	};
 	binding_write_text_unless(out, "elicitation", words[server->elicitation], "refuse");
-	_cleanup_(buf_free) struct buf agent = { 0 };
-	buf_printf(&agent, SERVER_AGENT "%s", server->agent);
-	if (buf_terminate(&agent) < 0)
-		out->failed = true;
-	else
-		binding_write_text_unless(out, "sampling",
-			server->sampling == TOOL_ANSWER_AGENT ? agent.data : words[server->sampling], "refuse");
+	binding_write_text_unless(out, "sampling", words[server->sampling], "refuse");
 	binding_write_text_unless(out, "roots", words[server->roots], "binding");
 	if (server->asks_max != TOOL_SERVER_ASKS)
 		buf_printf(out, "asks = %llu\n", (unsigned long long)server->asks_max);
