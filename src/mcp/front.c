@@ -57,10 +57,9 @@ static void mcp_front_tell(const struct mcp_wish *wish)
 static void mcp_front_wish(void *data, const struct mcp_wish *wish)
 {
 	struct mcp_front *front = data;
-	const struct mcp_caller *caller = mcp_caller_of(wish->connection);
 	switch (wish->kind) {
 	case MCP_LIST_TOOLS:
-		mcp_offers_list(wish->job, &front->offers, caller);
+		mcp_offers_list(wish->job, &front->offers, mcp_caller_of(wish->connection));
 		break;
 	case MCP_LIST_RESOURCES:
 		mcp_resources_list(front, wish);

@@ -1,7 +1,5 @@
 /* Lists of several MCP servers: one list for a client, or the way to the server that has what it
  * wants. */
-#include "mcp/gather.h"
-
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -11,6 +9,7 @@
 #include "base/glob.h"
 #include "base/macros.h"
 #include "data/json.h"
+#include "mcp/front_parts.h"
 
 void mcp_gather_free(struct mcp_gather *gather)
 {

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "data/json.h"
-#include "mcp/gather.h"
+#include "mcp/front_parts.h"
 
 enum { MCP_SERVERS_MAX = 256 }; /* that are asked for one list */
 

@@ -109,6 +109,11 @@ void mcp_call_free(struct mcp_call *call);
 /* What may be asked while it is on its way. */
 unsigned mcp_call_abilities(const struct mcp_call *call);
 
+/* ---- mcp_upstream_facts.c -------------------------------------------------- */
+
+/* From its answer to hello. */
+void mcp_facts_read(struct mcp_upstream *upstream, const perch_json_value *result);
+
 /* ---- mcp_upstream_watch.c -------------------------------------------------- */
 
 /* Wants to hear of changes of lists, where the options say so. */

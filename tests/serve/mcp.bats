@@ -37,8 +37,9 @@ teardown() { serve_close; }
 
 @test "MCP servers: one for each session, which ends with it and with the gateway" {
     export SERVER_LOG="$WORK/log"
+    : >"$SERVER_LOG"
     # shellcheck disable=SC2154 # what tool_open sets
-    perch_tool add --mcp full --yes --read "$prefix" --read "$PERCH_SOURCE/tests/tool" --write "$WORK" --env TEST_MARK \
+    perch_tool add --mcp full --yes --read "$prefix" --read "$PERCH_SOURCE/tests/tool" --write "$SERVER_LOG" --env TEST_MARK \
         -- "$python" "$PERCH_SOURCE/tests/tool/full_server.py" full "$SERVER_LOG"
     expect_status 0
     : >"$SERVER_LOG"

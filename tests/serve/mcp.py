@@ -421,21 +421,21 @@ def test_servers():
     config('[expose.http]\nresources = ["full"]\nprompts = ["full"]')
     gateway = Gateway()
 
-    def pid(client):
-        return client.call("full_pid")["result"]["content"][0]["text"]
+    def server_of(client):
+        return client.call("full_self")["result"]["content"][0]["text"]
 
     one, two = Mcp(gateway), Mcp(gateway)
-    of_one, of_two = pid(one), pid(two)
-    assert of_one != of_two and of_one == pid(one), (of_one, of_two)
+    of_one, of_two = server_of(one), server_of(two)
+    assert of_one != of_two and of_one == server_of(one), (of_one, of_two)
     token_of_other = token("other")
     modern = [Mcp(gateway, modern=True), Mcp(gateway, modern=True), Mcp(gateway, modern=True, token=token_of_other)]
-    pids = [pid(client) for client in modern]
-    assert pids[0] == pids[1] != pids[2] and of_one not in pids, pids
+    ours = [server_of(client) for client in modern]
+    assert ours[0] == ours[1] != ours[2] and of_one not in ours, ours
     assert one.ask("resources/read", {"uri": "full:one"})["result"]["contents"][0]["text"] == "full has full:one"
     before = count("ends")
     assert one.gateway.ask("DELETE", "/mcp", headers=one.headers).status == 204
     until(lambda: count("ends") == before + 1, "its server ends with the session")
-    assert pid(two) == of_two
+    assert server_of(two) == of_two
     gateway.process.terminate()
     assert gateway.process.wait(PATIENCE) == 0
     assert count("starts") == count("ends"), open(log, encoding="utf-8").read()

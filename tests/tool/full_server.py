@@ -19,6 +19,7 @@ QUESTIONS = {
         {"role": "user", "content": {"type": "text", "text": "Say something"}}]}),
     "roots": ("roots/list", {}),
 }
+SELF = os.urandom(8).hex()  # its number is the same in every sandbox
 ids = 1000
 listens = {}
 level = None
@@ -88,7 +89,7 @@ def work(request):
     if name == "log":
         say({"method": "notifications/message", "params": {"level": "debug", "logger": NAME, "data": {"n": 1}}})
         return text(str(level))
-    return text(f"{os.getpid()}")
+    return text(SELF)
 
 
 def listed(method):
@@ -99,7 +100,7 @@ def listed(method):
     if method == "prompts/list":
         return {"prompts": [{"name": f"{NAME}-prompt", "description": "It is one."}]}
     return {"tools": [{"name": name, "inputSchema": {"type": "object"}}
-                      for name in ("ask", "endless", "change", "log", "pid")]}
+                      for name in ("ask", "endless", "change", "log", "self")]}
 
 
 def take(request):

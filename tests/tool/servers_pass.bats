@@ -88,7 +88,7 @@ one_side() { expose 'tools = ["left"]' "$@"; }
 @test "a grant is approved, shown, and cannot be added behind the operator's back" {
     bind left
     sed -i 's/^\[mcp\]$/[mcp]\nelicitation = "client"/' "$bindings/left.toml"
-    perch_tool call left pid
+    perch_tool call left self
     expect_status 64
     has "$errors" "asks the client's user"
     perch_tool add --mcp other --sampling nobody -- true
