@@ -1,5 +1,5 @@
 /* perch tool import: binds the MCP servers that the configuration of a client names, each with an
- * approval of its own. The client's file is read alone. */
+ * approval of its own. The client's file is only read. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ struct import_words {
 struct importing {
 	struct tool_session *session;
 	const struct import_words *words;
-	bool is_stranger; /* somebody else may have written the file */
+	bool is_stranger; /* another user may have written the file */
 	size_t bound, failed;
 };
 
@@ -51,7 +51,7 @@ static void tool_import_note(const char *name, const char *words, const char *ab
 
 /* ---- whose file it is ------------------------------------------------------------ */
 
-/* A file that lies in a repository came with it, whoever owns it now. */
+/* A file that lies in a repository came with the repository, whichever user owns it now. */
 static bool tool_import_is_in_project(const char *full)
 {
 	const char *home = getenv("HOME") ? getenv("HOME") : "";
@@ -88,8 +88,8 @@ static int tool_import_judge(struct importing *importing, perch_err *err)
 
 /* ---- values ------------------------------------------------------------------------ */
 
-/* A placeholder gets the variable of the environment that it names; a stranger's file must not
- * choose which of these a server is given. */
+/* A placeholder gets the variable of the environment that it names; a file that a stranger wrote
+ * must not choose which variables a server gets. */
 static int tool_import_value(const struct import_server *server, const char *name,
 	const char *value, const char **ret_value, perch_err *err)
 {
@@ -243,7 +243,7 @@ static int tool_import_prepare(struct import_server *server, perch_err *err)
 	return r < 0 ? r : tool_import_command(server, err);
 }
 
-/* Those of the binding that is there stay in use until the new one is approved. */
+/* The secrets of the present binding stay in use until the new one is approved. */
 static int tool_import_put_secrets(const char *fresh, const char *path, perch_err *err)
 {
 	if (rename(fresh, path) == 0)
@@ -253,8 +253,8 @@ static int tool_import_put_secrets(const char *fresh, const char *path, perch_er
 	return err_set(err, r, "cannot put the secrets into %s: %s", path, perch_strerror(r));
 }
 
-/* The secrets are written before its first start, under a name that no server has, and taken away
- * where it is not bound. */
+/* The secrets are written before the server's first start, under a name that no server has, and
+ * removed if the server is not bound. */
 static int tool_import_bind(struct import_server *server, perch_err *err)
 {
 	const struct import_words *words = server->importing->words;
