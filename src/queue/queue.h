@@ -1,5 +1,5 @@
 /* Where accepted jobs are kept, so that they outlive the process that has accepted them: a table of
- * functions, so that the gateway knows nothing of what stands behind it.
+ * functions, so that the gateway does not depend on where they are stored.
  *
  * Nothing here waits. What was written is told by a callback from the loop. */
 #ifndef QUEUE_QUEUE_H
@@ -15,7 +15,7 @@ enum queue_state {
 	QUEUE_FAILED,
 	QUEUE_CANCELLED,
 	QUEUE_INTERRUPTED, /* the process that ran it has died */
-	QUEUE_DEAD,        /* so often that it is not tried again */
+	QUEUE_DEAD,        /* too many times: it is not tried again */
 	QUEUE_STATES,
 };
 
@@ -29,8 +29,8 @@ static inline bool queue_is_over(enum queue_state state)
 	return state >= QUEUE_DONE;
 }
 
-/* Whether a text has the form of a job's id: "j" and 20 hexadecimal digits. Ids name directories,
- * and what others have written is not to name any other. */
+/* Whether a text has the form of a job's id: "j" and 20 hexadecimal digits. Ids become names of
+ * directories, so text that another program has written must not name any other directory. */
 bool queue_is_id(struct str id);
 
 /* A job as it is written. Texts without data are absent. */
@@ -49,8 +49,8 @@ struct queue_job {
 	int64_t ended_ms;
 	int64_t tries;
 	/* Where workers run it: */
-	struct str need;   /* what a worker must offer (need.h) */
-	struct str mac;    /* hex digits, by which a worker knows who has asked (mac.h) */
+	struct str need; /* what a worker must offer (need.h) */
+	struct str mac;  /* hex digits, which show a worker that a trusted gateway has asked (mac.h) */
 	struct str client; /* the program that has asked */
 	int64_t retries;   /* how often it may be begun again after the death of a worker */
 	uint64_t revision; /* grows with every change of its state */
@@ -85,8 +85,8 @@ typedef void queue_done_fn(void *data, int error);
 
 /* ---- workers ----------------------------------------------------------------------- */
 
-/* A job as a worker has it: who was away for too long has another fence than the queue, and is
- * refused. */
+/* A job that a worker has claimed. A worker that was away for too long has another fence than
+ * the queue, and is refused. */
 struct queue_lease {
 	struct str job;
 	uint64_t fence;
@@ -119,7 +119,7 @@ typedef void queue_reap_fn(void *data, struct str job, struct str outcome, struc
 
 struct queue;
 
-/* Where a row is NULL, the queue is its own process's alone. */
+/* A function is NULL where the queue belongs to one process only. */
 struct queue_table {
 	/* Writes a job, new or changed. `done` may be NULL. Fails at once with -ENOMEM alone. */
 	int (*put)(struct queue *queue, const struct queue_job *job, queue_done_fn *done, void *data);
@@ -128,7 +128,7 @@ struct queue_table {
 	int (*drop)(struct queue *queue, struct str id, bool only_events);
 	/* How many orders are not written yet. */
 	size_t (*unwritten)(const struct queue *queue);
-	/* Has a job end that other processes may run. */
+	/* Cancels a job that may run in another process. */
 	int (*cancel)(struct queue *queue, struct str id);
 
 	/* For workers. Texts are copied; -ENOMEM: nothing will be told. */

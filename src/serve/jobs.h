@@ -33,7 +33,7 @@ void jobs_refuse(struct exchange *exchange, int error);
 /* Begins the jobs that can begin, soon. */
 void jobs_schedule(struct serve *serve);
 
-/* Its ladder begins; one that waits is over at once. */
+/* Cancels a job: a running one gets SIGTERM first, a waiting one is over at once. */
 void jobs_cancel(struct record *record);
 
 /* ---- jobs_run.c ------------------------------------------------------------------ */
@@ -41,7 +41,7 @@ void jobs_cancel(struct record *record);
 /* Runs it: from now on it tells. */
 void jobs_begin(struct record *record);
 
-/* It ends without having run, or without having told: words for its error. */
+/* Ends a job that has not run, or whose end was not told, with words for its error. */
 void jobs_fail(struct record *record, enum queue_state state, const char *code, const char *text);
 
 /* Its end: frees what is not needed behind it, and has it written. */

@@ -60,7 +60,7 @@ static bool jobs_remote_knows(void *data, struct str id)
 	return records_find(&serve->records, id);
 }
 
-/* The reply is in the result: what keeps transcripts looks for it. */
+/* The reply is a part of the result; the transcripts need it. */
 static void jobs_remote_read_text(struct record *record)
 {
 	_cleanup_json_ perch_json *json = NULL;

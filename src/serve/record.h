@@ -70,7 +70,7 @@ struct record {
 	struct buf layers; /* of its sandbox, JSON: a list; empty = not known */
 	unsigned saving;   /* callbacks of the queue that will come */
 	bool is_written;   /* it has been accepted */
-	bool is_starting;  /* that it runs is being written */
+	bool is_starting;  /* the queue is writing that it runs */
 	bool is_unsaved;   /* its end is to be written again */
 	bool was_left;     /* its own client has cancelled it */
 	uint64_t left_ns;  /* when its client gave up waiting, and may come again; 0 = it did not */
@@ -100,7 +100,7 @@ void records_add(struct records *records, struct record *record);
 void records_remove(struct records *records, struct record *record); /* frees it */
 void records_free(struct records *records);
 
-/* Its state becomes another, and the counts with it. */
+/* Changes its state, and the counts of jobs by state. */
 void record_become(struct record *record, enum queue_state state);
 
 /* Has the queue write it as it is. */

@@ -106,8 +106,8 @@ static bool serve_has_ended(const struct serve *serve)
 		!serve->queue->table->unwritten(serve->queue);
 }
 
-/* What callbacks have changed. A connection that has gone ends what it asked for, and that may
- * speak to others. */
+/* What callbacks have changed. When a connection has gone, its jobs end, which may send messages
+ * to other connections. */
 static void serve_settle(struct serve *serve)
 {
 	do {
@@ -292,7 +292,7 @@ static int serve_open(struct serve *serve, perch_err *err)
 	if (r < 0)
 		return r;
 	cookies_load(serve);
-	if (!serve->options.queue) /* workers see to their own dead */
+	if (!serve->options.queue) /* workers handle jobs of dead workers themselves */
 		jobs_recover(serve);
 	perch_timer_set(serve->tick, SERVE_TICK_MS * NSEC_PER_MSEC);
 	return 0;

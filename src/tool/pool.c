@@ -61,8 +61,7 @@ static bool pool_has_changed(struct stat *known, const char *path)
 	return differs;
 }
 
-/* Whether the spares were started from the files that are on disk now; remembers the present files.
- */
+/* Whether the spares were started from the present files, which are remembered. */
 static bool pool_is_as_it_was(struct spare_set *set)
 {
 	const struct tool_binding *binding = set->binding;
