@@ -108,20 +108,23 @@ static int tool_import_value(const struct import_server *server, const char *nam
 	return *ret_value ? 0 : err_no_memory(err);
 }
 
-static int tool_import_keep(
+static int tool_import_put(
 	struct import_server *server, const char *name, const char *value, perch_err *err)
 {
-	struct arena *arena = &server->importing->session->arena;
-	const char *filled = NULL;
-	int r = tool_import_value(server, name, value, &filled, err);
-	if (r < 0)
-		return r;
-	const char *pair = arena_join(arena, name, "=", filled, NULL);
+	const char *pair = arena_join(&server->importing->session->arena, name, "=", value, NULL);
 	if (!pair)
 		return err_no_memory(err);
 	server->secrets[server->secret_count++] = pair;
 	server->secrets[server->secret_count] = NULL;
 	return 0;
+}
+
+static int tool_import_keep(
+	struct import_server *server, const char *name, const char *value, perch_err *err)
+{
+	const char *filled = NULL;
+	int r = tool_import_value(server, name, value, &filled, err);
+	return r < 0 ? r : tool_import_put(server, name, filled, err);
 }
 
 static int tool_import_take_env(struct import_server *server, perch_err *err)
@@ -169,6 +172,53 @@ static int tool_import_take_args(struct import_server *server, perch_err *err)
 			r = tool_import_hide_argument(server, word, begin, err);
 		else if (word[1] && word[1][0] != '-')
 			r = tool_import_hide_argument(server, word + 1, 0, err), word++;
+	}
+	return r;
+}
+
+/* A header may have placeholders in the middle: Bearer ${env:TOKEN}. */
+static int tool_import_fill(const struct import_server *server, const char *name, const char *value,
+	const char **ret_value, perch_err *err)
+{
+	struct arena *arena = &server->importing->session->arena;
+	const char *begin = strstr(value, "${");
+	const char *end = begin ? strchr(begin, '}') : NULL;
+	const char *filled = NULL, *rest = NULL;
+	if (!end)
+		return tool_import_value(server, name, value, ret_value, err);
+	const char *before = arena_dup(arena, (struct str){ value, (size_t)(begin - value) });
+	const char *place = arena_dup(arena, (struct str){ begin, (size_t)(end - begin) + 1 });
+	if (!before || !place)
+		return err_no_memory(err);
+	int r = tool_import_value(server, name, place, &filled, err);
+	if (r == 0 && end[1])
+		r = tool_import_fill(server, name, end + 1, &rest, err);
+	if (r < 0)
+		return r;
+	*ret_value = arena_join(arena, before, filled, rest ? rest : "", NULL);
+	return *ret_value ? 0 : err_no_memory(err);
+}
+
+/* A remote server: what a client sends with each request is a secret. */
+static int tool_import_take_url(struct import_server *server, perch_err *err)
+{
+	struct arena *arena = &server->importing->session->arena;
+	const struct client_server *given = server->given;
+	int r = 0;
+	if (given->is_sse)
+		return err_set(err, -EPROTONOSUPPORT,
+			"it speaks HTTP+SSE, the transport before Streamable HTTP, which perch does not");
+	server->command = arena_alloc(arena, 2 * sizeof(*server->command));
+	if (!server->command)
+		return err_no_memory(err);
+	server->command[0] = given->url;
+	server->command[1] = NULL;
+	for (const char *const *pair = given->headers; r == 0 && *pair; pair++) {
+		const char *value = strchr(*pair, '=') + 1, *filled = NULL;
+		const char *name = arena_dup(arena, environment_name(*pair));
+		r = name ? tool_import_fill(server, name, value, &filled, err) : err_no_memory(err);
+		if (r == 0)
+			r = tool_import_put(server, name, filled, err);
 	}
 	return r;
 }
@@ -225,20 +275,16 @@ static int tool_import_prepare(struct import_server *server, perch_err *err)
 {
 	struct arena *arena = &server->importing->session->arena;
 	const struct client_server *given = server->given;
-	size_t most = 1;
-	for (size_t i = 0; given->env[i]; i++)
-		most++;
-	for (size_t i = 0; given->args[i]; i++)
-		most++;
+	size_t most = 1 + list_count(given->env) + list_count(given->args) + list_count(given->headers);
 	server->name = tool_import_name(arena, given->name);
 	server->secrets = arena_alloc(arena, most * sizeof(*server->secrets));
 	if (!server->name || !server->secrets)
 		return err_no_memory(err);
 	server->secrets[0] = NULL;
+	if (!given->command[0] && given->url[0])
+		return tool_import_take_url(server, err);
 	if (!given->command[0])
-		return err_set(err, -EPROTONOSUPPORT,
-			given->url[0] ? "a remote server: perch does not reach those yet"
-						  : "it has no command");
+		return err_set(err, -EPROTONOSUPPORT, "it has no command");
 	int r = tool_import_take_env(server, err);
 	return r < 0 ? r : tool_import_command(server, err);
 }
@@ -371,9 +417,10 @@ const struct command tool_verb_import = {
 			"\n"
 			"Binds the MCP servers of a client: of Claude Desktop, Claude Code, Cursor, VS\n"
 			"Code, Gemini, Windsurf, Zed (JSON), Codex (TOML). Each is shown, started in its\n"
-			"sandbox and approved as by perch tool add --mcp. Variables, and arguments that\n"
-			"look like keys, go into a file of mode 600 that the binding names. FILE stays as\n"
-			"it is. npx and uvx become npm: and pip:, which are installed once.\n"
+			"sandbox and approved as by perch tool add --mcp; remote ones, too. Variables,\n"
+			"headers, and arguments that look like keys go into a file of mode 600 that the\n"
+			"binding names. FILE stays as it is. npx and uvx become npm: and pip:, which are\n"
+			"installed once.\n"
 			"\n"
 			"  --server NAME   this one alone (again for more)\n"
 			"  -y, --yes       allow each server and all its tools\n"
