@@ -216,6 +216,8 @@ static void tool_show_print_server(const struct tool_server *server)
 		tool_lifetime_name(server->lifetime), (double)server->idle_ns / 1e9);
 	if (server->secrets[0])
 		tool_show_print_text("secrets", server->secrets);
+	if (server->token[0])
+		tool_show_print_text("token", server->token);
 	if (server->instructions[0])
 		puts("instructions");
 	server_view_show_text(stdout, "                ", server->instructions);
