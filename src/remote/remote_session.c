@@ -112,7 +112,8 @@ void remote_session_lost(struct remote_exchange *exchange)
 		remote->waiting -= exchange->answer.len;
 		buf_clear(&exchange->answer);
 	}
-	remote_session_reopen(remote);
+	if (!exchange->is_again || !was_served) /* a new one is not forgotten at once */
+		remote_session_reopen(remote);
 }
 
 void remote_session_greeted(struct remote *remote)

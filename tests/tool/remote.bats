@@ -33,19 +33,21 @@ bent() { far "$python" "$PERCH_SOURCE/tests/tool/remote_server.py" "$log" "$@"; 
 # bind PATH [OPTION…]: as `srv`.
 bind() { perch_tool add --mcp srv --env TEST_MARK "${@:2}" -- "$url$1"; }
 
-# written PATH [LINE…]: the binding as an operator writes it, with the tool that the server has.
+# written PATH [SECONDS]: the binding as an operator writes it, with the time that a server has.
 written() {
+    local path=$1
+    shift
     cat >"$bindings/srv.toml" <<END
 name = "srv"
 protocol = "mcp"
 [timeouts]
-invocation = 2
-handshake = 2
+invocation = ${1:-60}
+handshake = ${1:-30}
 [sandbox]
 net = "full"
 env = ["TEST_MARK"]
 [mcp]
-url = "$url$1"
+url = "$url$path"
 era = "legacy"
 [[tools]]
 name = "say"
@@ -55,10 +57,9 @@ END
 
 # The pin of the tool, which no mode changes.
 learn_pin() {
-    bind /none/none --yes
+    perch_tool add --mcp other --env TEST_MARK --yes -- "$url/none/none"
     expect_status 0
-    pin=$(sed -n '/name = "say"/,$s/^pin = "\(.*\)"/\1/p' "$bindings/srv.toml")
-    rm "$bindings/srv.toml"
+    pin=$(sed -n '/name = "say"/,$s/^pin = "\(.*\)"/\1/p' "$bindings/other.toml")
 }
 
 asked() { grep -c "^$1" "$log"; }
@@ -218,25 +219,28 @@ resume 0 hello
 forgets 0 hello
 hang-delete 0 hello
 flood 0 hello
-unauthorized 3|5|6 it wants a token
-hang 4 in time
-hang-head 4 in time
-hang-body 4 in time
-hang-stream 4 in time
-drip 4 in time
-wrong-type 6 text/html
+unauthorized 1 it wants a token
+wrong-type 1 text/html
+forgets-always 1 has forgotten the session
+resume-never 1 without an answer
 END
 }
 
-@test "a server that does not answer hello, one that is not there" {
+@test "servers that do not answer, at each stage, and one that is not there" {
     bent
-    pin=$(printf '%064d' 0)
+    learn_pin
     local mode
-    for mode in hang hang-head hang-stream drip; do
-        written "/open/$mode"
+    for mode in hang-body drip; do
+        written "/call/$mode" 1.5
         perch_tool call srv say
-        expect_status 3
-        has "$errors" "does not answer initialize"
+        expect_status 4
+        wait_until nothing_left
+    done
+    for mode in hang hang-head hang-stream; do
+        written "/open/$mode" 1
+        perch_tool call srv say
+        expect_status 4
+        has "$errors" "was not ready in time"
         wait_until nothing_left
     done
     exec 8>&-
@@ -253,8 +257,6 @@ END
     bind /none/listen --yes
     expect_status 0
     : >"$log"
-    start mcp --config "$XDG_CONFIG_HOME"
-    finish
     mkfifo "$WORK/in"
     "$perch" mcp --config "$XDG_CONFIG_HOME" <"$WORK/in" >"$WORK/out" 2>"$WORK/err" 3>&- &
     host=$!
@@ -340,11 +342,32 @@ END
     has "$(cat "$log")" '"X-Who": "me"'
 }
 
-@test "perch serve of another host, in both eras" {
-    program x <<'END'
-serve(lambda call: call.result({"said": call.input}))
+@test "perch serve of another user, in both eras, by a token" {
+    tool echo '[[tools]]' 'name = "t.x"' <<'END'
+request = greet()
+respond(request, {"said": request["input"]})
 END
-    echo skip
+    perch_alone token create far
+    expect_status 0
+    (umask 077 && echo "$output" >"$WORK/token")
+    env --default-signal=INT,QUIT "$perch" serve --listen 127.0.0.1:0 >"$WORK/serve.out" 2>"$WORK/serve.log" 3>&- &
+    host=$!
+    wait_until grep -q 'serves at' "$WORK/serve.log"
+    url=$(sed -n 's|.*serves at \(http://[^ "]*\).*|\1|p' "$WORK/serve.log")
+    export XDG_CONFIG_HOME="$WORK/here"
+    bindings="$XDG_CONFIG_HOME/perch/tools"
+    local era
+    bind /mcp --yes --token "$WORK/token"
+    expect_status 0
+    grep -q 'era = "modern"' "$bindings/srv.toml"
+    for era in modern legacy; do
+        sed -i "s/^era = .*/era = \"$era\"/" "$bindings/srv.toml"
+        perch_tool call srv t_echo_t_x --input '{"a":1}'
+        expect_status 0
+        has "$output" '"a":1'
+    done
+    kill -TERM "$host"
+    wait "$host"
 }
 
 @test "the official TypeScript servers, 1.x and 2.x" {
