@@ -1,6 +1,6 @@
 /* Requests over HTTP by libcurl. libcurl says which sockets and times it waits for; what happens to
  * them comes from the loop of the host. */
-#include "remote/transfers.h"
+#include "remote/remote_http.h"
 
 #include <curl/curl.h>
 #include <errno.h>

@@ -195,7 +195,6 @@ static int tool_add_introduce(struct adding *adding, perch_err *err)
 
 /* ---- the binding --------------------------------------------------------- */
 
-/* Where it goes. An existing file is an operator's decision, and is not overwritten. */
 int add_choose_path(struct adding *adding, perch_err *err)
 {
 	const struct add_words *words = adding->words;
@@ -319,11 +318,8 @@ static int tool_add_check_words(const struct add_words *words)
 						  : "add what? A word is missing%s",
 			words->server ? words->source : "");
 	if (!is_server && (words->command || words->secrets || words->lifetime || words->token))
-		return cli_usage_error(NULL, "%s is for --mcp",
-			words->command       ? "--"
-				: words->secrets ? "--secrets"
-				: words->token   ? "--token"
-								 : "--lifetime");
+		return cli_usage_error(
+			NULL, "--, --secrets, --token and --lifetime are for MCP servers: --mcp NAME");
 	if (words->net && strcmp(words->net, "full") != 0 && strcmp(words->net, "none") != 0)
 		return cli_usage_error(NULL, "--net is full or none, not '%s'", words->net);
 	if (words->sandbox && strcmp(words->sandbox, "on") != 0 && strcmp(words->sandbox, "off") != 0)

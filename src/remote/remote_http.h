@@ -1,7 +1,7 @@
 /* The requests of an engine (remote.h) over HTTP, by libcurl, in the loop of a host: the only code
  * that knows libcurl. Certificates are checked, no redirection is followed, nothing is unpacked. */
-#ifndef REMOTE_TRANSFERS_H
-#define REMOTE_TRANSFERS_H
+#ifndef REMOTE_REMOTE_HTTP_H
+#define REMOTE_REMOTE_HTTP_H
 
 #include "perch/loop.h"
 #include "remote/remote.h"
