@@ -2,7 +2,7 @@
 # Remote MCP servers, by perch-remote: bound, called, in both eras; those that misbehave have their verdict;
 # and nobody is left.
 
-# shellcheck disable=SC2154 # what tool_open and perch_tool set
+# shellcheck disable=SC2030,SC2031,SC2154 # each test has a shell of its own; what tool_open and perch_tool set
 load tools
 load ../foreign/foreign
 
@@ -364,7 +364,7 @@ END
         sed -i "s/^era = .*/era = \"$era\"/" "$bindings/srv.toml"
         perch_tool call srv t_echo_t_x --input '{"a":1}'
         expect_status 0
-        has "$output" '"a":1'
+        has "$output" '"a": 1'
     done
     kill -TERM "$host"
     wait "$host"
