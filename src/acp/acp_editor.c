@@ -3,7 +3,6 @@
 #include "acp/acp_editor.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 
 #include "acp/editor_parts.h"
@@ -26,7 +25,7 @@ static void acp_editor_send(void *data, struct str line, bool is_response)
 {
 	struct acp_editor *editor = data;
 	(void)is_response; /* editors keep order: no gap is needed */
-	stdio_output_take(&editor->output, line, false);
+	stdio_output_take(&editor->client.output, line, false);
 }
 
 static void acp_editor_wish(void *data, const struct acp_wish *wish)
@@ -72,12 +71,57 @@ static const struct acp_agent_table acp_editor_table = {
 	.wish = acp_editor_wish,
 };
 
-static bool acp_editor_line(void *data, struct str line, bool is_too_long)
+/* ---- the client ------------------------------------------------------------ */
+
+static void acp_editor_line(void *data, struct str line, bool is_too_long)
 {
 	struct acp_editor *editor = data;
 	acp_agent_line(editor->agent, line, is_too_long);
-	return stdio_output_waiting(&editor->output) < ACP_UNREAD_MAX &&
-		!acp_agent_is_broken(editor->agent);
+}
+
+static bool acp_editor_is_broken(void *data)
+{
+	const struct acp_editor *editor = data;
+	return editor->agent && acp_agent_is_broken(editor->agent);
+}
+
+static void acp_editor_hold(void *data, bool is_held)
+{
+	struct acp_editor *editor = data;
+	for (struct acp_task *task = list_first(&editor->tasks); task; task = list_next(task))
+		perch_job_hold(task->job, is_held);
+}
+
+static void acp_editor_leave(void *data)
+{
+	struct acp_editor *editor = data;
+	for (struct acp_task *task = list_first(&editor->tasks); task; task = list_next(task)) {
+		task->request = NULL;
+		task->chat = NULL;
+	}
+	for (struct acp_chat *chat = list_first(&editor->chats); chat; chat = list_next(chat))
+		chat->session = NULL;
+	acp_agent_free(steal(&editor->agent));
+}
+
+static const struct stdio_client_table acp_editor_client = {
+	.line_max = ACP_LINE_MAX,
+	.unread_max = ACP_UNREAD_MAX,
+	.line = acp_editor_line,
+	.is_broken = acp_editor_is_broken,
+	.hold = acp_editor_hold,
+	.leave = acp_editor_leave,
+};
+
+int acp_editor_run(struct acp_editor *editor)
+{
+	editor->client.service = editor->service;
+	return stdio_client_run(&editor->client);
+}
+
+void acp_editor_stop(struct acp_editor *editor)
+{
+	stdio_client_stop(&editor->client);
 }
 
 /* ---- the catalogue --------------------------------------------------------- */
@@ -105,7 +149,7 @@ static void acp_editor_read_again(perch_timer *timer, void *data)
 	(void)timer;
 	struct acp_editor *editor = data;
 	perch_err err = { 0 };
-	if (editor->is_ending)
+	if (editor->client.is_ending)
 		return;
 	if (acp_editor_read_catalog(editor, &err) < 0) {
 		acp_editor_warn(editor, err.text);
@@ -119,86 +163,6 @@ static void acp_editor_service_warns(perch_service *service, void *data, const c
 {
 	(void)service;
 	acp_editor_warn(data, text);
-}
-
-/* ---- the end --------------------------------------------------------------- */
-
-void acp_editor_stop(struct acp_editor *editor)
-{
-	if (editor->is_ending)
-		return;
-	editor->is_ending = true;
-	stdio_input_stop(&editor->input);
-	perch_timer_set(editor->ladder, ACP_END_MS * NSEC_PER_MSEC);
-	for (struct acp_task *task = list_first(&editor->tasks); task; task = list_next(task)) {
-		task->request = NULL;
-		task->chat = NULL;
-	}
-	for (struct acp_chat *chat = list_first(&editor->chats); chat; chat = list_next(chat))
-		chat->session = NULL;
-	acp_agent_free(steal(&editor->agent));
-	perch_service_close(editor->service);
-	perch_service_cancel(editor->service, SIGTERM);
-}
-
-static void acp_editor_left(void *data)
-{
-	acp_editor_stop(data);
-}
-
-static void acp_editor_late(perch_timer *timer, void *data)
-{
-	(void)timer;
-	struct acp_editor *editor = data;
-	editor->is_late = true;
-}
-
-/* ---- the loop -------------------------------------------------------------- */
-
-static void acp_editor_hold(struct acp_editor *editor, bool is_held)
-{
-	editor->is_held = is_held;
-	for (struct acp_task *task = list_first(&editor->tasks); task; task = list_next(task))
-		perch_job_hold(task->job, is_held);
-	if (!is_held)
-		stdio_input_resume(&editor->input);
-}
-
-/* What cannot be done in the middle of something else. */
-static void acp_editor_settle(struct acp_editor *editor)
-{
-	size_t waiting = stdio_output_waiting(&editor->output);
-	bool is_broken = editor->agent && acp_agent_is_broken(editor->agent);
-	editor->has_no_memory = editor->has_no_memory || is_broken || editor->output.error == -ENOMEM;
-	if (editor->output.error || is_broken)
-		acp_editor_stop(editor);
-	if (editor->is_ending)
-		return;
-	if (!editor->is_held && waiting >= ACP_UNREAD_MAX)
-		acp_editor_hold(editor, true);
-	else if (editor->is_held && waiting < ACP_UNREAD_MAX / 2)
-		acp_editor_hold(editor, false);
-	else if (waiting < ACP_UNREAD_MAX / 2)
-		stdio_input_resume(&editor->input);
-}
-
-static bool acp_editor_is_over(const struct acp_editor *editor)
-{
-	if (!editor->is_ending || editor->is_late)
-		return editor->is_late;
-	return !perch_service_jobs(editor->service) && !perch_service_servers(editor->service) &&
-		!stdio_output_waiting(&editor->output);
-}
-
-int acp_editor_run(struct acp_editor *editor)
-{
-	int r = 0;
-	while (r >= 0 && !acp_editor_is_over(editor)) {
-		acp_editor_settle(editor);
-		if (!acp_editor_is_over(editor))
-			r = perch_host_wait(editor->host, -1);
-	}
-	return r < 0 ? r : editor->has_no_memory ? -ENOMEM : 0;
 }
 
 /* ---- life ------------------------------------------------------------------ */
@@ -286,25 +250,6 @@ static int acp_editor_open_store(struct acp_editor *editor, perch_err *err)
 	return r < 0 ? r : transcripts_open(editor->host, path, &editor->transcripts, err);
 }
 
-static int acp_editor_open_loop(struct acp_editor *editor, perch_err *err)
-{
-	perch_host *host = editor->host;
-	int r = perch_timer_new(host, acp_editor_read_again, editor, &editor->changes, err);
-	if (r == 0)
-		r = perch_timer_new(host, acp_editor_late, editor, &editor->ladder, err);
-	if (r == 0)
-		r = stdio_output_open(&editor->output, host, editor->options.output, err);
-	editor->input.take = acp_editor_line;
-	editor->input.ended = acp_editor_left;
-	editor->input.data = editor;
-	editor->input.line_max = ACP_LINE_MAX;
-	editor->parent.left = acp_editor_left;
-	editor->parent.data = editor;
-	if (r == 0)
-		r = stdio_input_open(&editor->input, host, editor->options.input, err);
-	return r;
-}
-
 int acp_editor_new(perch_host *host, const struct acp_editor_options *options,
 	struct acp_editor **ret_editor, perch_err *err)
 {
@@ -313,8 +258,11 @@ int acp_editor_new(perch_host *host, const struct acp_editor_options *options,
 		return err_no_memory(err);
 	editor->host = host;
 	editor->options = *options;
-	editor->parent.fd = -1;
-	int r = acp_editor_open_loop(editor, err);
+	editor->client =
+		(struct stdio_client){ .table = &acp_editor_client, .data = editor, .host = host };
+	int r = stdio_client_open(&editor->client, options->input, options->output, err);
+	if (r == 0)
+		r = perch_timer_new(host, acp_editor_read_again, editor, &editor->changes, err);
 	if (r == 0)
 		r = acp_editor_open_service(editor, err);
 	if (r == 0)
@@ -323,7 +271,6 @@ int acp_editor_new(perch_host *host, const struct acp_editor_options *options,
 		r = acp_editor_open_store(editor, err);
 	if (r < 0)
 		return r;
-	stdio_parent_watch(&editor->parent, host);
 	*ret_editor = steal(&editor);
 	return 0;
 }
@@ -333,7 +280,7 @@ void acp_editor_free(struct acp_editor *editor)
 {
 	if (!editor)
 		return;
-	editor->is_ending = true;
+	editor->client.is_ending = true;
 	acp_agent_free(steal(&editor->agent));
 	perch_service_free(editor->service);
 	struct acp_task *task;
@@ -344,11 +291,8 @@ void acp_editor_free(struct acp_editor *editor)
 		acp_chat_free(chat);
 	transcripts_free(editor->transcripts);
 	perch_catalog_free(editor->catalog);
-	stdio_parent_close(&editor->parent);
 	perch_timer_free(editor->changes);
-	perch_timer_free(editor->ladder);
-	stdio_input_close(&editor->input);
-	stdio_output_close(&editor->output);
+	stdio_client_close(&editor->client);
 	arena_free(&editor->arena);
 	free(editor);
 }

@@ -14,7 +14,6 @@
 #include "wire/acp_agent.h"
 
 enum {
-	ACP_END_MS = 1400,               /* editors kill after some seconds */
 	ACP_SETTLE_MS = 100,             /* an installation writes several files */
 	ACP_UNREAD_MAX = 1024 * 1024,    /* bytes that the editor has not read: then jobs are held */
 	ACP_REPLY_MAX = 4 * 1024 * 1024, /* bytes of a reply that are kept in the transcripts */
@@ -33,21 +32,13 @@ struct acp_editor {
 	perch_catalog *catalog;
 	struct transcripts *transcripts; /* NULL = none are kept */
 	struct acp_agent *agent;         /* NULL: the editor is gone */
-	struct stdio_input input;
-	struct stdio_output output;
-	struct stdio_parent parent;
+	struct stdio_client client;
 	struct arena arena;
 	const char **agents;    /* by the names of the catalogue, ends with NULL */
 	const char *agent_list; /* ",a,b," */
 	struct list chats;
 	struct list tasks;
-	size_t waits;         /* for the transcripts */
 	perch_timer *changes; /* when the catalogue is read again */
-	perch_timer *ladder;  /* when the end must have come */
-	bool is_held;         /* the editor does not read: no job is read either */
-	bool is_ending;
-	bool is_late;
-	bool has_no_memory;
 };
 
 /* A session of the editor. */
@@ -125,10 +116,7 @@ void acp_store_add(const struct acp_task *task);
 void acp_task_begin(struct acp_editor *editor, const struct acp_wish *wish);
 /* The user wants it to end; its request is answered when it has. */
 void acp_task_cancel(struct acp_task *task);
-/* Adds to a text up to a limit. */
-void acp_task_add(struct buf *buf, size_t max, struct str text);
 void acp_task_say(struct acp_task *task, struct str text);
-void acp_task_warn(struct acp_task *task, struct str text);
 /* With its memory alone: its job is gone already. */
 void acp_task_free(struct acp_task *task);
 

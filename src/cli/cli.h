@@ -318,6 +318,10 @@ int cli_make_host(perch_log_fn *log, void *log_data, perch_host **ret_host, perc
 /* The same for commands that show no run: its warnings go to stderr. */
 int cli_host_new(perch_host **ret_host, perch_err *err);
 
+/* The same for commands that serve others, with as many children as they ask for; says why there is
+ * none. 0 or EXIT_HOST. */
+int cli_host_serve(perch_host **ret_host);
+
 /* Raises our limit of open files to the hard limit, for hosts of many children; the children keep
  * the limit that we had. */
 void cli_raise_open_files(perch_host *host);

@@ -51,7 +51,6 @@ static int dispatch_print_overview(const struct command *parent)
 		printf("  %-9s %s\n", (*at)->name, (*at)->summary);
 	return printf("\n"
 				  "perch %s WORD --help explains one of them.\n"
-				  "\n"
 				  "example:\n"
 				  "  %s\n",
 			   parent->name, parent->example) < 0;

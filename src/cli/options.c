@@ -21,7 +21,14 @@ static int options_refuse_unknown(
 	char shown[64];
 	snprintf(shown, sizeof(shown), "%.*s", (int)name.len, name.data);
 	const char *near = word[1] == '-' ? cli_nearest(shown, options_name_at, specs) : NULL;
+	static const char *const widening[] = { "net", "no-net", "read", "write", "env", "preset",
+		NULL };
 	char hint[128];
+	if (list_has(widening, shown))
+		return cli_usage_error(
+			"what is allowed, is allowed for good: perch plugins allow NAME, perch "
+			"tool allow NAME, perch agent allow NAME",
+			"there is no option '%s' here", word);
 	if (command_is_help(word))
 		return cli_usage_error("write it directly behind the command", "%s comes too late", word);
 	snprintf(hint, sizeof(hint), "did you mean --%s?", near ? near : "");
@@ -65,6 +72,32 @@ bool options_want(const struct option_list *list, const char *word)
 	return list->count == 0;
 }
 
+static bool options_is_net(const char *word)
+{
+	return strcmp(word, "full") == 0 || strcmp(word, "none") == 0;
+}
+
+/* --net, --net full, --net none, --no-net: the same words for every command that has a network to
+ * give. */
+static int options_set_net(
+	const struct option_spec *spec, const char *value, int argc, char **argv, int *at)
+{
+	const char **target = spec->target;
+	bool is_denied = spec->kind == OPTION_NO_NET;
+	if (is_denied && value)
+		return cli_usage_error(NULL, "--%s takes no value", spec->name);
+	if (!is_denied && !value && *at < argc && options_is_net(argv[*at]))
+		value = argv[(*at)++];
+	if (!value)
+		value = is_denied ? "none" : "full";
+	if (!options_is_net(value))
+		return cli_usage_error(NULL, "--net is full or none, not '%s'", value);
+	if (*target && strcmp(*target, value) != 0)
+		return cli_usage_error("write one of them", "--net and --no-net contradict each other");
+	*target = value;
+	return 0;
+}
+
 /* Takes the value: behind the '=', or the next word. */
 static int options_set(
 	const struct option_spec *spec, const char *value, int argc, char **argv, int *at)
@@ -84,6 +117,9 @@ static int options_set(
 		return 0;
 	case OPTION_LIST:
 		return options_add(spec->target, value);
+	case OPTION_NET:
+	case OPTION_NO_NET:
+		return options_set_net(spec, value, argc, argv, at);
 	case OPTION_MAYBE:
 	case OPTION_TEXT:
 		*(const char **)spec->target = value ? value : "";

@@ -7,10 +7,12 @@
 #include <stdint.h>
 
 enum option_kind {
-	OPTION_FLAG,  /* bool *target: set to true */
-	OPTION_TEXT,  /* const char **target: the value */
-	OPTION_MAYBE, /* const char **target: the value behind a '=', "" without one */
-	OPTION_LIST,  /* struct option_list *target: every value, in order */
+	OPTION_FLAG,   /* bool *target: set to true */
+	OPTION_TEXT,   /* const char **target: the value */
+	OPTION_MAYBE,  /* const char **target: the value behind a '=', "" without one */
+	OPTION_LIST,   /* struct option_list *target: every value, in order */
+	OPTION_NET,    /* const char **target: "full" or "none", the word behind it; "full" without */
+	OPTION_NO_NET, /* the same target: "none" */
 };
 
 struct option_list {

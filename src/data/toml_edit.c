@@ -66,6 +66,8 @@ int toml_edit_remove(struct str text, struct toml_path path, struct buf *ret_tex
 					  : toml_change_end(&change, toml_edit_remove_value(&change), ret_text);
 }
 
+typedef int toml_put_fn(struct toml_change *change, const struct toml_entry *entries, size_t count);
+
 static int toml_edit_replace_value(
 	struct toml_change *change, const struct toml_entry *entries, size_t count)
 {
@@ -83,17 +85,21 @@ static int toml_edit_replace_value(
 	return 0;
 }
 
-int toml_edit_replace(struct str text, struct toml_path table, const struct toml_entry *entries,
-	size_t count, struct buf *ret_text, perch_err *err)
+/* Has a table put at a place of a text, by one of the ways here. */
+static int toml_edit_put(toml_put_fn *put, struct str text, struct toml_path place,
+	const struct toml_entry *entries, size_t count, struct buf *ret_text, perch_err *err)
 {
 	struct toml_change change;
 	int result = toml_check_entries(entries, count, err);
-	if (result < 0)
-		return result;
-	result = toml_change_begin(&change, text, table, err);
-	return result < 0
-		? result
-		: toml_change_end(&change, toml_edit_replace_value(&change, entries, count), ret_text);
+	if (result == 0)
+		result = toml_change_begin(&change, text, place, err);
+	return result < 0 ? result : toml_change_end(&change, put(&change, entries, count), ret_text);
+}
+
+int toml_edit_replace(struct str text, struct toml_path table, const struct toml_entry *entries,
+	size_t count, struct buf *ret_text, perch_err *err)
+{
+	return toml_edit_put(toml_edit_replace_value, text, table, entries, count, ret_text, err);
 }
 
 /* `name = []` on a line without comment: [[name]] reads better. */
@@ -154,12 +160,5 @@ static int toml_edit_append_bytes(
 int toml_edit_append(struct str text, struct toml_path array, const struct toml_entry *entries,
 	size_t count, struct buf *ret_text, perch_err *err)
 {
-	struct toml_change change;
-	int result = toml_check_entries(entries, count, err);
-	if (result < 0)
-		return result;
-	result = toml_change_begin(&change, text, array, err);
-	return result < 0
-		? result
-		: toml_change_end(&change, toml_edit_append_bytes(&change, entries, count), ret_text);
+	return toml_edit_put(toml_edit_append_bytes, text, array, entries, count, ret_text, err);
 }

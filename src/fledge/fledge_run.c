@@ -351,7 +351,7 @@ int fledge_run_start(perch_host *host, const struct fledge_run_options *options,
 bool fledge_run_keeps_output_back(const struct fledge_run *run)
 {
 	return !run->has_ended && !run->interrupted_by && !run->has_spoken &&
-		program_keeps_output_back(run->options.path);
+		program_keeps_output_back(run->options.path, NULL);
 }
 
 const perch_fledge_end *fledge_run_outcome(const struct fledge_run *run)

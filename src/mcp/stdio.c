@@ -2,18 +2,16 @@
 #include "mcp/stdio.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "base/clock.h"
 #include "base/err.h"
 #include "base/macros.h"
 #include "mcp/front.h"
 #include "perch/loop.h"
 #include "stdio/client.h"
 
-enum { MCP_END_MS = 1400 }; /* clients kill after 2 s */
+enum { MCP_UNREAD_MAX = 4 * 1024 * 1024 };
 
 struct mcp_stdio {
 	struct mcp_stdio_options options;
@@ -22,14 +20,7 @@ struct mcp_stdio {
 	struct mcp_front *front;
 	struct mcp_caller caller;
 	struct mcp_connection *connection; /* NULL: the client is gone */
-	struct stdio_input input;
-	struct stdio_output output;
-	perch_timer *ladder; /* when the end must have come */
-	struct stdio_parent parent;
-	bool is_held; /* the client does not read: no job is read either */
-	bool is_ending;
-	bool is_late;
-	bool has_no_memory;
+	struct stdio_client client;
 };
 
 DEFINE_POINTER_CLEANUP(mcp_cleanup_stdio, struct mcp_stdio, mcp_stdio_free)
@@ -47,17 +38,63 @@ static void mcp_stdio_send(struct mcp_caller *caller, const struct mcp_outgoing 
 {
 	struct mcp_stdio *stdio = container_of(caller, struct mcp_stdio, caller);
 	bool is_response = outgoing->kind == JSONRPC_RESULT || outgoing->kind == JSONRPC_ERROR;
-	stdio_output_take(&stdio->output, outgoing->line, is_response);
+	stdio_output_take(&stdio->client.output, outgoing->line, is_response);
 }
 
-static bool mcp_stdio_line(void *data, struct str text, bool is_too_long)
+static void mcp_stdio_line(void *data, struct str text, bool is_too_long)
 {
 	struct mcp_stdio *stdio = data;
 	const struct mcp_line line = { .text = text, .is_too_long = is_too_long };
 	mcp_front_line(stdio->front, stdio->connection, &line);
-	return stdio_output_waiting(&stdio->output) < STDIO_OUTPUT_FULL &&
-		!mcp_connection_is_broken(stdio->connection);
 }
+
+static bool mcp_stdio_is_broken(void *data)
+{
+	const struct mcp_stdio *stdio = data;
+	return stdio->connection && mcp_connection_is_broken(stdio->connection);
+}
+
+static void mcp_stdio_hold(void *data, bool is_held)
+{
+	struct mcp_stdio *stdio = data;
+	mcp_front_hold(stdio->front, NULL, is_held);
+}
+
+static void mcp_stdio_settle(void *data)
+{
+	struct mcp_stdio *stdio = data;
+	mcp_front_settle(stdio->front);
+}
+
+static void mcp_stdio_leave(void *data)
+{
+	struct mcp_stdio *stdio = data;
+	mcp_front_disconnect(stdio->front, steal(&stdio->connection));
+	mcp_front_leave(stdio->front);
+}
+
+static const struct stdio_client_table mcp_stdio_table = {
+	.line_max = MCP_LINE_MAX,
+	.unread_max = MCP_UNREAD_MAX,
+	.line = mcp_stdio_line,
+	.is_broken = mcp_stdio_is_broken,
+	.hold = mcp_stdio_hold,
+	.settle = mcp_stdio_settle,
+	.leave = mcp_stdio_leave,
+};
+
+int mcp_stdio_run(struct mcp_stdio *stdio)
+{
+	stdio->client.service = stdio->service;
+	return stdio_client_run(&stdio->client);
+}
+
+void mcp_stdio_stop(struct mcp_stdio *stdio)
+{
+	stdio_client_stop(&stdio->client);
+}
+
+/* ---- the service ----------------------------------------------------------- */
 
 static void mcp_stdio_changed(perch_service *service, void *data)
 {
@@ -71,82 +108,6 @@ static void mcp_stdio_service_warns(perch_service *service, void *data, const ch
 {
 	(void)service;
 	mcp_stdio_warn(data, text);
-}
-
-/* ---- the end --------------------------------------------------------------- */
-
-/* Jobs without a client are cancelled; the rest of the time is their ladder's. */
-void mcp_stdio_stop(struct mcp_stdio *stdio)
-{
-	if (stdio->is_ending)
-		return;
-	stdio->is_ending = true;
-	stdio_input_stop(&stdio->input);
-	perch_timer_set(stdio->ladder, MCP_END_MS * NSEC_PER_MSEC);
-	mcp_front_disconnect(stdio->front, steal(&stdio->connection));
-	mcp_front_leave(stdio->front);
-	perch_service_close(stdio->service);
-	perch_service_cancel(stdio->service, SIGTERM);
-}
-
-static void mcp_stdio_client_left(void *data)
-{
-	mcp_stdio_stop(data);
-}
-
-static void mcp_stdio_late(perch_timer *timer, void *data)
-{
-	(void)timer;
-	struct mcp_stdio *stdio = data;
-	stdio->is_late = true;
-}
-
-/* ---- the loop -------------------------------------------------------------- */
-
-static void mcp_stdio_hold(struct mcp_stdio *stdio, bool is_held)
-{
-	stdio->is_held = is_held;
-	mcp_front_hold(stdio->front, NULL, is_held);
-	if (!is_held)
-		stdio_input_resume(&stdio->input);
-}
-
-/* What cannot be done in the middle of something else. */
-static void mcp_stdio_settle(struct mcp_stdio *stdio)
-{
-	size_t waiting = stdio_output_waiting(&stdio->output);
-	bool is_broken = stdio->connection && mcp_connection_is_broken(stdio->connection);
-	stdio->has_no_memory = stdio->has_no_memory || is_broken || stdio->output.error == -ENOMEM;
-	if (stdio->output.error || is_broken)
-		mcp_stdio_stop(stdio);
-	if (stdio->is_ending)
-		return;
-	if (!stdio->is_held && waiting >= STDIO_OUTPUT_FULL)
-		mcp_stdio_hold(stdio, true);
-	else if (stdio->is_held && waiting < STDIO_OUTPUT_FULL / 2)
-		mcp_stdio_hold(stdio, false);
-	else if (waiting < STDIO_OUTPUT_FULL / 2)
-		stdio_input_resume(&stdio->input);
-	mcp_front_settle(stdio->front);
-}
-
-static bool mcp_stdio_is_over(const struct mcp_stdio *stdio)
-{
-	if (!stdio->is_ending || stdio->is_late)
-		return stdio->is_late;
-	return !perch_service_jobs(stdio->service) && !perch_service_servers(stdio->service) &&
-		!stdio_output_waiting(&stdio->output);
-}
-
-int mcp_stdio_run(struct mcp_stdio *stdio)
-{
-	int r = 0;
-	while (r >= 0 && !mcp_stdio_is_over(stdio)) {
-		mcp_stdio_settle(stdio);
-		if (!mcp_stdio_is_over(stdio))
-			r = perch_host_wait(stdio->host, -1);
-	}
-	return r < 0 ? r : stdio->has_no_memory ? -ENOMEM : 0;
 }
 
 /* ---- life ------------------------------------------------------------------ */
@@ -185,23 +146,6 @@ static int mcp_stdio_open_front(struct mcp_stdio *stdio, perch_err *err)
 	return r < 0 ? err_no_memory(err) : 0;
 }
 
-static int mcp_stdio_open_loop(struct mcp_stdio *stdio, perch_err *err)
-{
-	perch_host *host = stdio->host;
-	int r = perch_timer_new(host, mcp_stdio_late, stdio, &stdio->ladder, err);
-	if (r == 0)
-		r = stdio_output_open(&stdio->output, host, stdio->options.output, err);
-	stdio->input.take = mcp_stdio_line;
-	stdio->input.ended = mcp_stdio_client_left;
-	stdio->input.data = stdio;
-	stdio->input.line_max = MCP_LINE_MAX;
-	stdio->parent.left = mcp_stdio_client_left;
-	stdio->parent.data = stdio;
-	if (r == 0)
-		r = stdio_input_open(&stdio->input, host, stdio->options.input, err);
-	return r;
-}
-
 int mcp_stdio_new(perch_host *host, const struct mcp_stdio_options *options,
 	struct mcp_stdio **ret_stdio, perch_err *err)
 {
@@ -210,15 +154,14 @@ int mcp_stdio_new(perch_host *host, const struct mcp_stdio_options *options,
 		return err_no_memory(err);
 	stdio->host = host;
 	stdio->options = *options;
-	stdio->parent.fd = -1;
-	int r = mcp_stdio_open_loop(stdio, err);
+	stdio->client = (struct stdio_client){ .table = &mcp_stdio_table, .data = stdio, .host = host };
+	int r = stdio_client_open(&stdio->client, options->input, options->output, err);
 	if (r == 0)
 		r = mcp_stdio_open_service(stdio, err);
 	if (r == 0)
 		r = mcp_stdio_open_front(stdio, err);
 	if (r < 0)
 		return r;
-	stdio_parent_watch(&stdio->parent, host);
 	*ret_stdio = steal(&stdio);
 	return 0;
 }
@@ -230,9 +173,6 @@ void mcp_stdio_free(struct mcp_stdio *stdio)
 	mcp_front_disconnect(stdio->front, stdio->connection);
 	perch_service_free(stdio->service);
 	mcp_front_free(stdio->front);
-	stdio_parent_close(&stdio->parent);
-	perch_timer_free(stdio->ladder);
-	stdio_input_close(&stdio->input);
-	stdio_output_close(&stdio->output);
+	stdio_client_close(&stdio->client);
 	free(stdio);
 }

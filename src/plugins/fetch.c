@@ -9,6 +9,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/macros.h"
 
 /* clang-format off */
 #define GIT "git", "--no-pager", \
@@ -68,12 +69,82 @@ static int fetch_ref(
 	return fetch_git_run(git, argv, NULL, "fetching", NULL, err);
 }
 
+/* ---- a ref that is not there ----------------------------------------------- */
+
+enum { FETCH_NEAR_MAX = 3 };
+
+struct fetch_near {
+	const char *names[FETCH_NEAR_MAX];
+	unsigned distances[FETCH_NEAR_MAX];
+	size_t count;
+};
+
+/* Of two that are as near, the later version comes first. */
+static void fetch_near_take(struct fetch_near *near, const char *name, const char *ref)
+{
+	unsigned distance = str_distance(ref, name);
+	size_t at = near->count;
+	while (at > 0 &&
+		(near->distances[at - 1] > distance ||
+			(near->distances[at - 1] == distance &&
+				version_compare(near->names[at - 1], name) < 0)))
+		at--;
+	if (at == FETCH_NEAR_MAX)
+		return;
+	near->count += near->count < FETCH_NEAR_MAX;
+	for (size_t i = near->count - 1; i > at; i--) {
+		near->names[i] = near->names[i - 1];
+		near->distances[i] = near->distances[i - 1];
+	}
+	near->names[at] = name;
+	near->distances[at] = distance;
+}
+
+/* The tag or branch in a line of ls-remote. */
+static struct str fetch_name_in(struct str line)
+{
+	static const struct str prefixes[] = { { "refs/tags/", 10 }, { "refs/heads/", 11 } };
+	str_cut(&line, '\t');
+	for (size_t i = 0; i < COUNT(prefixes); i++) {
+		if (str_has_prefix(line, prefixes[i]))
+			return (struct str){ line.data + prefixes[i].len, line.len - prefixes[i].len };
+	}
+	return (struct str){ 0 };
+}
+
+/* In place of git's words: which refs there are instead. Without an answer git's words stay. */
+static int fetch_refuse_ref(
+	struct fetch_git *git, const struct plugin_source *source, perch_err *err)
+{
+	_cleanup_(buf_free) struct buf output = { 0 };
+	_cleanup_(arena_free) struct arena arena = { 0 };
+	struct fetch_near near = { 0 };
+	const char *const argv[] = { GIT, "ls-remote", "--quiet", "--tags", "--heads", "--refs", "--",
+		source->location, NULL };
+	if (fetch_git_run(git, argv, NULL, NULL, &output, NULL) < 0)
+		return -EIO;
+	struct str rest = { output.data, output.len };
+	for (int seen = 0; rest.len && seen < FETCH_TAGS_MAX; seen++) {
+		struct str found = fetch_name_in(str_cut(&rest, '\n'));
+		const char *name = found.len ? arena_dup(&arena, found) : NULL;
+		if (name && !source_ref_problem(name))
+			fetch_near_take(&near, name, source->ref);
+	}
+	if (!near.count)
+		return -EIO;
+	return err_set(err, -EIO, "there is no tag or branch '%s' in it; the nearest: %s%s%s%s%s",
+		source->ref, near.names[0], near.count > 1 ? ", " : "", near.count > 1 ? near.names[1] : "",
+		near.count > 2 ? ", " : "", near.count > 2 ? near.names[2] : "");
+}
+
 static int fetch_with(struct fetch_git *git, const struct plugin_source *source, const char *path,
 	struct arena *arena, const char **ret_commit, perch_err *err)
 {
 	int r = fetch_ref(git, source, path, err);
 	if (r == -EIO && fetch_looks_like_commit(source->ref) && access(path, F_OK) != 0)
 		r = fetch_commit(git, source, path, err);
+	else if (r == -EIO && err && strstr(err->text, "not found in upstream"))
+		r = fetch_refuse_ref(git, source, err);
 	if (r < 0)
 		return r;
 	_cleanup_(buf_free) struct buf output = { 0 };
@@ -151,16 +222,6 @@ int version_compare(const char *a, const char *b)
 	return fetch_compare_rest(a, b);
 }
 
-/* The tag in a line of ls-remote. */
-static struct str fetch_tag_in(struct str line)
-{
-	static const struct str prefix = { "refs/tags/", 10 };
-	str_cut(&line, '\t');
-	if (!str_has_prefix(line, prefix))
-		return (struct str){ 0 };
-	return (struct str){ line.data + prefix.len, line.len - prefix.len };
-}
-
 static bool fetch_is_later(const char *tag, const char *than, const char *ref)
 {
 	bool is_early = strchr(tag, '-') && !strchr(ref, '-');
@@ -183,7 +244,7 @@ int fetch_newer_tag(struct workshop *workshop, const struct plugin_source *sourc
 		return r;
 	struct str rest = { output.data, output.len };
 	for (int seen = 0; version_is(source->ref) && rest.len && seen < FETCH_TAGS_MAX; seen++) {
-		struct str found = fetch_tag_in(str_cut(&rest, '\n'));
+		struct str found = fetch_name_in(str_cut(&rest, '\n'));
 		const char *tag = found.len ? arena_dup(arena, found) : "";
 		if (!tag)
 			return err_no_memory(err);

@@ -187,16 +187,42 @@ static bool fetch_git_is_too_large(const void *data)
 	return git->target[0] && fetch_is_too_large(git->target, fetch_git_most(git));
 }
 
-/* The last line of git's output that says what is wrong. */
+/* Whether git only repeats that something failed: why, ssh or the server has said before. */
+static bool fetch_git_is_vague(struct str line)
+{
+	static const char *const words[] = { "fatal: Could not read from remote repository",
+		"fatal: the remote end hung up", "fatal: early EOF", "fatal: unable to fork",
+		"fatal: expected flush", "fatal: protocol error", "error: failed to" };
+	for (size_t i = 0; i < COUNT(words); i++) {
+		if (str_has_prefix(line, str_from(words[i])))
+			return true;
+	}
+	return false;
+}
+
+static bool fetch_git_is_verdict(struct str line)
+{
+	return str_has_prefix(line, STR("fatal: ")) || str_has_prefix(line, STR("error: ")) ||
+		str_has_prefix(line, STR("warning: Could not find remote branch"));
+}
+
+/* The line of git's output that says what is wrong: its last verdict, or what stands before the
+ * first one that says too little. */
 static struct str fetch_git_reason(const struct buf *log)
 {
 	struct str rest = { log->data, log->len };
 	struct str reason = STR("it says nothing");
+	struct str before = { 0 };
 	while (rest.len) {
 		struct str line = str_trim(str_cut(&rest, '\n'));
-		if (str_has_prefix(line, STR("fatal: ")) || str_has_prefix(line, STR("error: ")) ||
-			str_has_prefix(line, STR("warning: Could not find remote branch")))
+		if (fetch_git_is_vague(line) && before.len) {
+			reason = before;
+			break;
+		}
+		if (fetch_git_is_verdict(line))
 			reason = line;
+		if (line.len && !str_has_prefix(line, STR("Cloning into")))
+			before = line;
 	}
 	if (reason.len > FETCH_MESSAGE_MAX)
 		reason.len = FETCH_MESSAGE_MAX;

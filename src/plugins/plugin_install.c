@@ -210,7 +210,7 @@ static int plugin_install_look(struct candidate *candidate, perch_err *err)
 	int r = plugin_install_read_manifest(candidate, err);
 	if (r == 0)
 		r = plugin_install_check_links(candidate, err);
-	if (r == 0)
+	if (r == 0 && !candidate->options.only_looks)
 		r = candidate_check_names(candidate, &candidate->registry, false, err);
 	if (r == 0)
 		r = grants_read(
@@ -220,7 +220,8 @@ static int plugin_install_look(struct candidate *candidate, perch_err *err)
 	candidate->build = candidate->options.skips_build
 		? ""
 		: build_command(candidate->directory, &candidate->manifest, &candidate->why);
-	return candidate->build[0] ? 0 : candidate_check_programs(candidate, err);
+	bool is_enough = candidate->build[0] || candidate->options.only_looks;
+	return is_enough ? 0 : candidate_check_programs(candidate, err);
 }
 
 bool candidate_risk(const struct candidate *candidate, char ret_words[CANDIDATE_RISK_MAX])

@@ -15,6 +15,7 @@ struct install_options {
 	uint64_t copy_max;  /* bytes of it; 0 = as copy.h has it */
 	bool force;         /* an existing plugin may be replaced */
 	bool skips_build;
+	bool only_looks; /* it is shown, not installed: its programs and names need not fit */
 	/* An update: the source of the registry is taken as it is, and fetched. */
 	const struct registry_entry *updates;
 	const char *ref; /* of an update */

@@ -177,6 +177,20 @@ enum trust_tier trust_of(const struct trust_lists *lists_of_user, const char *so
 	return is_team ? TRUST_TEAM : TRUST_UNVERIFIED;
 }
 
+bool trust_write_owner(const char *source, struct buf *out)
+{
+	struct origin origin;
+	if (trust_is_path(str_from(source)) || !trust_read_source(str_from(source), &origin))
+		return false;
+	bool is_default = trust_is_same(origin.host, default_host, true);
+	if (!is_default && !memchr(origin.host.data, '.', origin.host.len))
+		return false; /* it would be read as an owner */
+	if (!is_default)
+		buf_printf(out, "%.*s/", (int)origin.host.len, origin.host.data);
+	buf_append(out, origin.owner.data, origin.owner.len);
+	return true;
+}
+
 /* ---- the lists ----------------------------------------------------------- */
 
 struct trust_reading {

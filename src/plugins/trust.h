@@ -10,6 +10,7 @@
 #define PLUGINS_TRUST_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "perch/base.h"
 
 enum trust_tier {
@@ -40,5 +41,9 @@ int trust_read(const char *config_directory, struct arena *arena, struct trust_l
  * trusted: on any other way the files can be changed. A source that is written in a strange way is
  * unverified. */
 enum trust_tier trust_of(const struct trust_lists *lists, const char *source);
+
+/* Appends the entry of a list that would trust the owner of this source. False, and nothing, where
+ * no entry can: a path, a way on which files can be changed, a strange form. */
+bool trust_write_owner(const char *source, struct buf *out);
 
 #endif

@@ -118,8 +118,16 @@ struct str program_interpreter(int fd, char line[PROGRAM_FIRST_LINE + 1])
 	return (struct str){ first_line.data, word };
 }
 
-bool program_keeps_output_back(const char *path)
+static bool program_is_python(const char *path)
 {
+	const char *slash = strrchr(path, '/');
+	return strncmp(slash ? slash + 1 : path, "python", 6) == 0;
+}
+
+bool program_keeps_output_back(const char *path, const char *const *args)
+{
+	if (program_is_python(path))
+		return args && args[0] && !list_has(args, "-u");
 	char head[256] = { 0 };
 	_cleanup_fd_ int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0 || read(fd, head, sizeof(head) - 1) < 0)

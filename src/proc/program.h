@@ -38,8 +38,9 @@ enum { PROGRAM_FIRST_LINE = 256 };
  * none. It points into `line`, which has a NUL at its end. */
 struct str program_interpreter(int fd, char line[PROGRAM_FIRST_LINE + 1]);
 
-/* Whether the file is a script whose language keeps back what is printed to a pipe: Python,
- * by its first line, unless that says -u. */
-bool program_keeps_output_back(const char *path);
+/* Whether the program is in a language that keeps back what is printed to a pipe: Python, by its
+ * first line or by its own name (`python3 notes.py`), unless it is told -u there. args may be NULL.
+ */
+bool program_keeps_output_back(const char *path, const char *const *args);
 
 #endif

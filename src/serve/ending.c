@@ -25,7 +25,7 @@ static void ending_store(struct record *record)
 		.session = record->session,
 		.job = str_from(record->id),
 		.message = message ? json_str(message) : (struct str){ 0 },
-		.reply = { record->text.data, record->text.len },
+		.reply = { record->result.text.data, record->result.text.len },
 		.time_ms = record->ended_ms,
 	};
 	if (transcripts_add(serve->transcripts, &turn) < 0)

@@ -85,7 +85,8 @@ void openai_note_end(struct record *record)
 	if (serve->conversations.count >= OPENAI_CONVERSATIONS_MAX)
 		conversation_remove(serve, list_first(&serve->conversations));
 	snprintf(chain.hex, sizeof(chain.hex), "%s", record->chain);
-	openai_chain_add(&chain, STR("assistant"), (struct str){ record->text.data, record->text.len });
+	openai_chain_add(&chain, STR("assistant"),
+		(struct str){ record->result.text.data, record->result.text.len });
 	conversation_hash(
 		record->owner, record->name, str_from(record->chain_user), chain.hex, conversation->hash);
 	list_append(&serve->conversations, conversation);

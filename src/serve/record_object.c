@@ -59,9 +59,9 @@ static void record_write_members(const struct record *record, perch_json_writer 
 		perch_json_write_name(out, "sandbox");
 		perch_json_write_raw(out, record->layers.data, record->layers.len);
 	}
-	if (record->result.len) {
+	if (record->result.json.len) {
 		perch_json_write_name(out, "result");
-		perch_json_write_raw(out, record->result.data, record->result.len);
+		perch_json_write_raw(out, record->result.json.data, record->result.json.len);
 	}
 	if (record->warnings) {
 		perch_json_write_name(out, "warnings");

@@ -6,13 +6,12 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "perch/loop.h"
+#include "perch/service.h"
 
 /* ---- stdio_output.c -------------------------------------------------------- */
 
 /* Messages on their way to the client, in a descriptor that is not ours alone: it is never made
  * non-blocking, and never waited for. */
-
-enum { STDIO_OUTPUT_FULL = 4 * 1024 * 1024 }; /* bytes that the client has not read */
 
 struct stdio_output {
 	int fd;
@@ -95,5 +94,55 @@ struct stdio_parent {
 void stdio_parent_watch(struct stdio_parent *parent, perch_host *host);
 
 void stdio_parent_close(struct stdio_parent *parent);
+
+/* ---- stdio_client.c -------------------------------------------------------- */
+
+/* All three together, served until the client leaves. */
+
+enum { STDIO_END_MS = 1400 }; /* clients kill after 2 s */
+
+/* What a protocol adds. */
+struct stdio_client_table {
+	size_t line_max;   /* bytes of a line */
+	size_t unread_max; /* bytes that the client has not read: then it is held */
+	void (*line)(void *data, struct str line, bool is_too_long);
+	/* Its engine has no memory. Also asked after `leave`. */
+	bool (*is_broken)(void *data);
+	/* While the client does not read, its jobs are not read either. */
+	void (*hold)(void *data, bool is_held);
+	/* After each round of the loop; NULL = nothing is to be done. */
+	void (*settle)(void *data);
+	/* The client is gone: nothing more is said to it. Called once; its jobs are cancelled next. */
+	void (*leave)(void *data);
+};
+
+/* Lives inside its owner, who sets the first members. */
+struct stdio_client {
+	const struct stdio_client_table *table;
+	void *data;
+	perch_host *host;
+	perch_service *service; /* the owner's; needed from stdio_client_run on */
+	struct stdio_input input;
+	struct stdio_output output;
+	struct stdio_parent parent;
+	perch_timer *ladder; /* when the end must have come */
+	bool is_held;        /* the client does not read */
+	bool is_ending;
+	bool is_late;
+	bool has_no_memory;
+};
+
+/* 0, -ENOMEM, or as perch_source_new fails; then it must be closed, too. */
+int stdio_client_open(struct stdio_client *client, int input, int output, perch_err *err);
+
+/* Serves until the client is gone (its end of the input is closed, its process has ended, it does
+ * not read), or until stdio_client_stop; then everything that runs is ended, within 1.5 s. 0, or
+ * -ENOMEM. */
+int stdio_client_run(struct stdio_client *client);
+
+/* From the loop alone. */
+void stdio_client_stop(struct stdio_client *client);
+
+void stdio_client_close(struct stdio_client *client);
 
 #endif

@@ -100,6 +100,8 @@ struct tool_binding {
 	/* Not of the file: the command to which an option is added to widen the sandbox, for hints;
 	 * NULL = there is no such command. */
 	const char *widen_by;
+	/* The file to change instead; NULL = there is such a command. */
+	const char *widen_in;
 };
 
 /* A binding with the defaults and no name; the second for an MCP server. */
@@ -123,7 +125,7 @@ int tool_binding_grant(
 /* For a binding from a file of the caller's choice, which another process may write: checks that it
  * allows no more than when it was approved, or was first read, which is recorded. Fails as
  * tool_binding_grant does. */
-int tool_binding_trust(struct arena *arena, const struct tool_binding *binding, perch_err *err);
+int tool_binding_trust(struct arena *arena, struct tool_binding *binding, perch_err *err);
 
 /* What the binding itself allows, beside what was granted (NULL = nothing), to be approved under
  * this name. */

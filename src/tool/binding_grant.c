@@ -215,10 +215,11 @@ int tool_binding_approve(
 	return r < 0 ? r : binding_record(arena, binding, &decision, NULL, err);
 }
 
-int tool_binding_trust(struct arena *arena, const struct tool_binding *binding, perch_err *err)
+int tool_binding_trust(struct arena *arena, struct tool_binding *binding, perch_err *err)
 {
 	struct grant grant;
 	struct decision decision;
+	binding->widen_in = binding->path;
 	int r = grants_read(GRANT_TOOL, binding->path, arena, &grant, err);
 	if (r == 0)
 		r = tool_binding_decision(arena, binding, &grant, binding->path, &decision, err);

@@ -43,6 +43,11 @@ struct servers;
  * its result. */
 void call_launch(struct tool_call *call, struct servers *servers);
 
+/* ---- call_hint.c -------------------------------------------------------------- */
+
+/* Why it failed, as far as its stderr tells; nothing when memory ran out. */
+void call_take_hint(struct tool_call *call);
+
 /* The verdict of a call that was served is in its result: adds the rest and tells it. */
 void call_explain_served(struct tool_call *call);
 void call_finish_served(struct tool_call *call);

@@ -115,8 +115,11 @@ static int tool_confinement_check_hidden(const struct tool_binding *binding, con
 	char shown[FILE_SHOWN_MAX];
 	char word[SHELL_WORD_MAX];
 	char advice[SHELL_ADVICE_MAX];
-	shell_advice(advice, shell_word(full, word), ", or let it see that by %s--read %s",
-		binding->widen_by ? binding->widen_by : "", word);
+	if (binding->widen_in)
+		snprintf(advice, sizeof(advice), ", or name it in read, under [sandbox] in its file");
+	else
+		shell_advice(advice, shell_word(full, word), ", or let it see that by %s--read %s",
+			binding->widen_by ? binding->widen_by : "", word);
 	return err_set_advised(err, -EACCES, advice,
 		"the tool lies in a place that is hidden from all tools, '%s': move it",
 		file_shown(full, shown));

@@ -64,7 +64,7 @@ static void worker_events_finish(struct worker_job *job)
 	const struct queue_end end = {
 		.lease = { job->job.id, job->fence },
 		.state = job->state,
-		.result = { job->result.data, job->result.len },
+		.result = { job->result.json.data, job->result.json.len },
 		.text = { job->last.data, job->last.len },
 		.agent = { job->agent_now.data, job->agent_now.len },
 	};
@@ -112,7 +112,7 @@ static void worker_events_hold(struct worker_job *job)
 	}
 }
 
-void worker_job_add(struct worker_job *job, struct str text)
+static void worker_events_add(struct worker_job *job, struct str text)
 {
 	struct worker_event *event = malloc(sizeof(*event) + text.len);
 	if (!event) {
@@ -128,71 +128,10 @@ void worker_job_add(struct worker_job *job, struct str text)
 	worker_events_hold(job);
 }
 
-static void worker_events_add_text(struct worker_job *job, perch_text text)
-{
-	size_t room = WORKER_TEXT_MAX - job->text.len;
-	size_t len = text.len < room ? text.len : room;
-	job->was_cut = job->was_cut || len < text.len;
-	buf_append(&job->text, text.data, len);
-}
-
-/* The result of a tool is what its event says. */
-static void worker_events_keep_result(struct worker_job *job, perch_text text)
-{
-	_cleanup_json_ perch_json *json = NULL;
-	const perch_json_value *root = NULL;
-	size_t len = 0;
-	if (perch_json_new(NULL, &json) < 0 ||
-		perch_json_parse(json, text.data, text.len, &root, NULL) < 0)
-		return;
-	const char *raw = perch_json_raw(perch_json_get(root, "result"), &len);
-	if (raw)
-		buf_append(&job->result, raw, len);
-}
-
-static void worker_events_note(struct worker_job *job, const perch_event *event, perch_text text)
-{
-	switch (event->kind) {
-	case PERCH_EVENT_PARTIAL:
-	case PERCH_EVENT_REPLY:
-		worker_events_add_text(job, event->text);
-		break;
-	case PERCH_EVENT_SHOWN:
-		if (event->shown->kind == PERCH_SHOWN_OUTPUT)
-			worker_events_add_text(job, event->shown->text);
-		break;
-	case PERCH_EVENT_SESSION:
-		buf_clear(&job->agent_now);
-		buf_append(&job->agent_now, event->text.data, event->text.len);
-		break;
-	case PERCH_EVENT_RESULT:
-		worker_events_keep_result(job, text);
-		break;
-	default:
-		break;
-	}
-}
-
-static void worker_events_write_result(struct worker_job *job, const perch_job_end *end)
-{
-	perch_json_writer out = json_writer_on(&job->result);
-	if (job->result.len) /* a tool's own */
-		return;
-	perch_json_begin_object(&out);
-	json_write_flag(&out, "success", end && end->success);
-	perch_json_write_name(&out, "exit_code");
-	perch_json_write_int64(&out, end ? end->exit_code : -1);
-	json_write_text(&out, job->kind == PERCH_ENTRY_AGENT ? "text" : "output",
-		(struct str){ job->text.data, job->text.len });
-	if (job->was_cut)
-		json_write_flag(&out, "cut", true);
-	perch_json_end_object(&out);
-}
-
 static void worker_events_end(struct worker_job *job, const perch_job_end *end, struct str text)
 {
 	buf_append(&job->last, text.data, text.len); /* the job owns the text */
-	worker_events_write_result(job, end);
+	job_result_finish(&job->result, job->kind == PERCH_ENTRY_AGENT, end);
 	job->state = end->was_cancelled ? QUEUE_CANCELLED : end->success ? QUEUE_DONE : QUEUE_FAILED;
 	perch_job_free(steal(&job->running));
 	uploads_remove(&job->uploads);
@@ -206,11 +145,15 @@ void worker_job_told(perch_job *running, void *data, const perch_event *event)
 	int r = perch_event_json(running, event, NULL, &text);
 	if (r < 0)
 		worker_say(job->worker, true, "an event is lost: %s", perch_strerror(r));
-	worker_events_note(job, event, text);
+	job_result_note(&job->result, event, text);
+	if (event->kind == PERCH_EVENT_SESSION) {
+		buf_clear(&job->agent_now);
+		buf_append(&job->agent_now, event->text.data, event->text.len);
+	}
 	if (event->kind == PERCH_EVENT_END)
 		worker_events_end(job, event->end, str_of(text));
 	else if (r == 0)
-		worker_job_add(job, str_of(text));
+		worker_events_add(job, str_of(text));
 }
 
 void worker_job_fail(
@@ -223,11 +166,11 @@ void worker_job_fail(
 	json_write_text(&out, "code", str_from(code));
 	json_write_text(&out, "message", str_from(text));
 	perch_json_end_object(&out);
-	worker_events_write_result(job, NULL);
+	job_result_finish(&job->result, job->kind == PERCH_ENTRY_AGENT, NULL);
 	buf_printf(&job->last, "{\"event\":\"end\",\"success\":false,\"state\":\"%s\"}",
 		queue_state_name(state));
 	job->state = state;
 	if (!line.failed)
-		worker_job_add(job, (struct str){ line.data, line.len });
+		worker_events_add(job, (struct str){ line.data, line.len });
 	worker_job_send(job);
 }

@@ -34,8 +34,7 @@ void worker_job_free(struct worker_job *job)
 	}
 	uploads_remove(&job->uploads);
 	list_remove(&worker->jobs, job);
-	buf_free(&job->text);
-	buf_free(&job->result);
+	job_result_free(&job->result);
 	buf_free(&job->last);
 	buf_free(&job->agent_now);
 	arena_free(&job->arena);

@@ -6,6 +6,7 @@
 #include "base/list.h"
 #include "perch/loop.h"
 #include "perch/service.h"
+#include "queue/job_result.h"
 #include "queue/queue_redis.h"
 #include "queue/uploads.h"
 #include "worker/worker_run.h"
@@ -57,9 +58,9 @@ struct worker_job {
 	size_t event_bytes;
 	uint64_t published; /* events that the queue has taken */
 	size_t in_flight;   /* events of the call that is not answered */
-	struct buf text, result, last;
+	struct job_result result;
+	struct buf last;
 	enum queue_state state; /* QUEUE_RUNNING until its end is known */
-	bool was_cut;
 	bool is_held;
 	bool is_cancelled;
 	bool is_full;      /* the queue had no memory for its events: again with the next tick */
@@ -91,7 +92,6 @@ void worker_job_tick(struct worker_job *job);
 
 /* What the job tells becomes events, text and result. */
 void worker_job_told(perch_job *running, void *data, const perch_event *event);
-void worker_job_add(struct worker_job *job, struct str text);
 void worker_job_send(struct worker_job *job);
 /* It ends without having run. */
 void worker_job_fail(

@@ -12,7 +12,6 @@ enum {
 	WORKER_DRAIN_SECONDS = 30,
 	WORKER_EVENTS_MAX = 1024 * 1024,       /* bytes of a job's events that wait for the queue */
 	WORKER_WAITING_MAX = 16 * 1024 * 1024, /* of all jobs' */
-	WORKER_TEXT_MAX = 1024 * 1024,         /* of a reply or an output in a job's result */
 	WORKER_LABELS_MAX = 16,
 };
 

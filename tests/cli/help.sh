@@ -51,7 +51,7 @@ accepts() {
     *) said=$("$perch" "$@" "$option" --zzz --zzz 2>&1 </dev/null) && return 2 ;;
     esac
     case $said in
-    *"there is no option '--zzz'"* | *"takes no value"*) return 0 ;;
+    *"there is no option '--zzz'"* | *"takes no value"* | *"is full or none"*) return 0 ;;
     *"there is no option '$option"* | *"comes too late"*) return 1 ;;
     esac
     echo "$* $option is neither taken nor refused: $said" >&2

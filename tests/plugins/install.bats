@@ -183,11 +183,56 @@ END
     refused install ada/tool --yes -- "config.toml:2:12: \`base_url\` must be an URL"
 }
 
+@test "inspect: what a source would bring, and nothing of it stays" {
+    source_plugin repo hello '[capabilities]
+exec = true'
+    repository repo v1
+    snapshot >before
+    plugins inspect "file://$WORK/repo"
+    expect_status 0
+    has "$output" "hello 1.0.0"
+    has "$output" "wants    exec"
+    has "$output" "trust    unverified"
+    has "$output" "  x  bin/hello"
+    has "$output" 'binary = "bin/hello"'
+    plugins inspect ./repo --file bin/hello
+    [ "$(cat repo/bin/hello)" = "$output" ]
+    plugins inspect "file://$WORK/repo@v1" --json
+    is "['name']" '"hello"'
+    is "['capabilities']['exec']" true
+    has "$(field "['files']")" bin/hello
+    has "$(field "['manifest']")" "[plugin]"
+    ln -s /etc/passwd repo/way-out
+    for file in ../repo/bin/hello way-out /etc/passwd none; do
+        plugins inspect ./repo --file "$file"
+        expect_status 1
+        has "$errors" "there is no file"
+    done
+    snapshot | diff before -
+    [ -z "$(find "$cfg" -name '*stage*' -type d -not -empty)" ]
+}
+
+@test "install: a tag that is not there, and the nearest" {
+    source_plugin repo
+    repository repo v1.0.0 v1.2.0 v1.10.0 nightly
+    refused install "file://$WORK/repo@v1.2.1" --yes -- \
+        "there is no tag or branch 'v1.2.1' in it; the nearest: v1.2.0, v1.0.0, v1.10.0"
+    refused install "file://$WORK/repo@mian" --yes -- "the nearest: main"
+}
+
+@test "install: of what git says, the line that tells" {
+    export GIT_SSH_COMMAND="sh -c 'echo fake: no such machine >&2; exit 255'"
+    refused install git@nowhere.invalid:a/b --yes -- "git: fake: no such machine"
+    [[ "$errors" != *"Could not read"* ]]
+}
+
 @test "install: an unverified source that wants exec, network or everything needs --trust" {
     source_plugin repo hello '[capabilities]
 exec = true'
     repository repo
     refused install "file://$WORK/repo" --yes -- "the source is unverified, and it wants to run commands"
+    has "$errors" "perch plugins inspect SOURCE"
+    [[ "$errors" != *"[trust]"* ]] # no entry could trust it
     source_plugin repo hello '[capabilities]
 network = true'
     repository repo
@@ -229,7 +274,7 @@ store = true'
     refused install plainword --yes -- "is not understood: write ./PATH"
     refused install ./missing --yes -- "cannot use the directory ./missing: No such file"
     refused install ./repo/plugin.toml --yes -- "is not a directory"
-    refused install "file://$WORK/repo@nothing" --yes -- "git: "
+    refused install "file://$WORK/repo@nothing" --yes -- "there is no tag or branch 'nothing'"
     refused install "file://$WORK/nowhere" --yes -- "git: "
     plugins install
     expect_status 64

@@ -23,7 +23,11 @@ setup() { sandbox_open; }
     fails_saying 64 'A command is missing' "$perch" sandbox run
     fails_saying 64 '--policy' "$perch" sandbox run --polcy tool -- true
     fails_saying 64 'fledge or tool' "$perch" sandbox run --policy strict -- true
-    fails_saying 64 'none or full' "$perch" sandbox run --net some -- true
+    fails_saying 64 'full or none' "$perch" sandbox run --net=some -- true
+    fails_saying 64 'contradict' "$perch" sandbox run --net --no-net -- true
+    fails_saying 64 'contradict' "$perch" plugins allow x --net full --no-net
+    fails_saying 64 'contradict' "$perch" tool add x --net none --net
+    fails_saying 64 'perch plugins allow NAME' "$perch" run --net hello
     fails_saying 64 'refuse or warn' "$perch" sandbox run --on-unsupported maybe -- true
     fails_saying 64 'docker, gcloud, gemini, git, github' "$perch" sandbox run --preset gti -- true
     fails_saying 64 'no amount' "$perch" sandbox run --limit memory=lots -- true
@@ -428,9 +432,9 @@ END
         says "--read $HOME/.ssh/id would show it"
     }
     twice check
-    fails_with 1 "$perch" sandbox run -q --explain --net none -- python3 -c '
+    fails_with 1 "$perch" sandbox run -q --explain --no-net -- python3 -c '
 import socket; socket.create_connection(("127.0.0.1", 9))'
-    says '--net full would give it a network'
+    says '--net would give it a network'
 }
 
 @test "a sandbox inside of it fails with words that help" {

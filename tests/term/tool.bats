@@ -108,3 +108,20 @@ add_in_terminal() {
     wait_over 130
     has "$(last_audit)" '"verdict":"cancelled"'
 }
+
+@test "tool add: an interpreter that no tool sees is asked about, and may be read then" {
+    mkdir -p "$WORK/venv/bin"
+    ln -s "$python" "$WORK/venv/bin/python3"
+    echo 'home = /nowhere' >"$WORK/venv/pyvenv.cfg"
+    sed -i "1s|.*|#!$WORK/venv/bin/python3|" "$WORK/tools/asked"
+    in_terminal add --read "$prefix" --name venv "$WORK/tools/asked"
+    wait_for 'Its interpreter lies in'
+    wait_for 'that? [y/N]'
+    keys y
+    wait_for 'Start it in this sandbox, to see what it requests? [y/N]'
+    keys y
+    wait_for 'Bind it, and grant what it requests? [y/N]'
+    keys y
+    wait_over
+    grep -q "^read = .*$WORK/venv" "$bindings/venv.toml"
+}

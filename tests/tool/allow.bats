@@ -152,8 +152,7 @@ read_vault() {
     has "$errors" "hint: the sandbox policy 'tool' was in force;
   perch tool allow t.reader --read $vault/file would show it,"
     perch_tool call --binding "$bindings/t.reader.toml" t.x --input "{\"path\":\"$vault/file\"}"
-    has "$errors" "in force;
-  --read $vault/file would show it,"
+    has "$errors" "read = [\"$vault/file\"] under [sandbox] in"
     # What was told is what helps.
     perch_tool allow t.reader --read "$vault/file"
     read_vault --json
@@ -186,4 +185,44 @@ print(json.dumps(json.loads(sys.argv[1])["sandbox"]["layers"]))' "$output")
     has "$output" '"layers":[]'
     perch_tool show t.reader
     has "$output" "OFF: it runs with all your rights"
+}
+
+@test "--net, --net full, --net none, --no-net: the same in add, allow and sandbox" {
+    local words
+    for words in '--net' '--net full' '--net=full' '--net none' '--no-net'; do
+        local wanted=full
+        [[ "$words" != *no* ]] || wanted=none
+        # shellcheck disable=SC2086 # one or two words
+        perch_tool allow t.reader $words --json
+        [ "$(field net)" = "\"$wanted\"" ]
+        # shellcheck disable=SC2086
+        perch_alone sandbox run --explain $words -- true
+        has "$errors" "net      $wanted"
+        # shellcheck disable=SC2086
+        perch_tool add "$WORK/tools/reader" --read "$prefix" --name "added" --replace --yes $words
+        expect_status 0
+        grep -qx "net = \"$wanted\"" "$bindings/added.toml"
+    done
+}
+
+@test "a binding of a file is told which line of the file to write" {
+    mkdir "$WORK/my docs" && touch "$WORK/my docs/a"
+    perch_tool add "$WORK/tools/reader" --read "$prefix" --binding "$WORK/b.toml" --yes
+    perch_tool call --binding "$WORK/b.toml" t.x --input "{\"path\":\"$WORK/my docs/a\"}"
+    expect_status 1
+    has "$errors" "read = [\"$WORK/my docs/a\"] under [sandbox] in $WORK/b.toml would allow it"
+    [[ "$errors" != *--read* ]]
+}
+
+@test "behind --read a write that fails is told --write, and blanks are quoted" {
+    tool shell <<'END'
+request = greet()
+os.execv("/bin/sh", ["sh", "-c", 'echo x >"$0/a"', request["input"]["in"]])
+END
+    sed -i "s|, \"$WORK\"\]|, \"$WORK/tools\"]|; s|^write = .*||" "$bindings/t.shell.toml"
+    mkdir "$vault/my docs" && touch "$vault/my docs/a"
+    perch_tool allow t.shell --read "$vault"
+    perch_tool call t.shell t.x --input "{\"in\":\"$vault/my docs\"}"
+    has "$errors" "perch tool allow t.shell --write '$vault/my docs/a' would allow it"
+    [[ "$errors" != *--read* ]]
 }

@@ -327,3 +327,49 @@ END
     run "$perch" help tool call
     [ "${#lines[@]}" -le 24 ]
 }
+
+# venv: a virtual environment in the home directory, as python3 -m venv makes it.
+venv() {
+    mkdir -p "$1/bin"
+    ln -sf "$python" "$1/bin/python3"
+    printf 'home = %s\n' "$(dirname "$(realpath "$python")")" >"$1/pyvenv.cfg"
+}
+
+@test "an interpreter in a virtual environment is told before the start, with the option" {
+    venv "$WORK/venv"
+    echo 'request = greet()
+respond(request, sys.prefix)' | program noted
+    sed -i "1s|.*|#!$WORK/venv/bin/python3|" "$WORK/tools/noted"
+    perch_tool add "$WORK/tools/noted" --yes
+    expect_status 64
+    has "$errors" "its interpreter lies in $WORK/venv"
+    has "$errors" "--read $WORK/venv"
+    options=$(sed -n 's/.*do not see: add//p' <<<"$errors")
+    # shellcheck disable=SC2086 # what was told, as a shell takes it
+    perch_tool add "$WORK/tools/noted" --yes $options --name noted
+    expect_status 0
+    perch_tool call noted t.x
+    has "$output" "$WORK/venv"
+}
+
+@test "an interpreter that env finds in a virtual environment is a warning" {
+    venv "$WORK/venv"
+    echo 'respond(greet(), 1)' | program noted
+    sed -i '1s|.*|#!/usr/bin/env python3|' "$WORK/tools/noted"
+    PATH="$WORK/venv/bin:$PATH" perch_tool add "$WORK/tools/noted" --yes
+    has "$errors" "warning: its interpreter, found on PATH, lies in $WORK/venv"
+    perch_tool add "$WORK/tools/noted" --yes --replace
+    [[ "$errors" != *"found on PATH"* ]]
+}
+
+@test "python3 notes.py that keeps back what it prints is told so" {
+    printf 'import sys\nsys.stdin.readline()\nprint("{}")\nsys.stdin.readline()\n' >"$WORK/tools/notes.py"
+    printf 'name = "t.n"\ncommand = "%s"\nargs = ["%s"]\n[sandbox]\nread = ["%s", "%s"]\n' \
+        "$(realpath "$python")" "$WORK/tools/notes.py" "$prefix" "$WORK" >"$bindings/t.n.toml"
+    perch_tool check t.n --timeout 1
+    expect_status 4
+    has "$errors" 'hint: a Python program must flush stdout'
+    sed -i 's|^args = \[|args = ["-u", |' "$bindings/t.n.toml"
+    perch_tool check t.n --timeout 2
+    [[ "$errors" != *"must flush"* ]]
+}

@@ -98,9 +98,9 @@ https://example.org:99999/ is no host
 https://[::1/ is no host
 https://exa$mple/ is no host
 END
-    perch_tool add https://example.org/mcp --net none --yes
+    perch_tool add https://example.org/mcp --no-net --yes
     expect_status 64
-    has "$errors" "not --net none"
+    has "$errors" "not --no-net"
     perch_tool add --mcp srv --token x --yes -- /bin/true
     expect_status 64
     has "$errors" "--token is for remote servers"

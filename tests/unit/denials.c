@@ -20,7 +20,7 @@ static const struct explain_context *explain(void *data)
 {
 	static const struct sandbox_policy policy = { .reads_everything = true,
 		.net = SANDBOX_NET_FULL };
-	static const struct explain_context context = { &policy, "fledge", "x ", exists };
+	static const struct explain_context context = { &policy, "fledge", "x ", NULL, exists };
 	(void)data;
 	return &context;
 }

@@ -38,7 +38,7 @@ static const struct sandbox_policy tool = { .read = read, .hide = hide, .net = S
 	"the sandbox policy 'p' was in force; --read " path " would show it, --write " path \
 	" allow to change it"
 #define NOT(path) "the sandbox policy 'p' was in force; it does not allow that for " path
-#define NET "the sandbox policy 'p' was in force; --net full would give it a network"
+#define NET "the sandbox policy 'p' was in force; --net would give it a network"
 #define NESTED                                                                                    \
 	"the sandbox policy 'p' was in force; no other sandbox can be made inside it: switch one of " \
 	"the two off, and run it without perch sandbox run"
@@ -70,6 +70,15 @@ static const struct {
 	{ &plugin, "sh: 1: cannot create /srv/new/x: Permission denied",
 		WRITE("/srv/new/x") ", once it is there: mkdir -p /srv/new && touch /srv/new/x" },
 	{ &plugin, "cat: /home/dev/.ssh/new: No such file or directory", NULL },
+	{ &plugin, "sh: 6: cannot create /srv/new docs/a: Permission denied",
+		WRITE("'/srv/new docs/a'") ", once it is there: mkdir -p '/srv/new docs' && touch "
+								   "'/srv/new docs/a'" },
+	{ &plugin, "bash: /srv/new a: Permission denied",
+		WRITE("'/srv/new a'") ", once it is there: touch '/srv/new a'" },
+	{ &plugin, "oops: /srv/data cannot be changed: Permission denied", WRITE("/srv/data") },
+	{ &in_tmp, "sh: 1: cannot create /tmp/a/new: Directory nonexistent",
+		WRITE("/tmp/a/new") ", once it is there: touch /tmp/a/new" },
+	{ &in_tmp, "sh: 1: cannot open /tmp/a/new: No such file", NULL },
 	{ &plugin, "Error: EACCES: permission denied, open '/opt/z'", WRITE("/opt/z") },
 	{ &plugin, "mkdir: /var/q: Operation not permitted", WRITE("/var/q") },
 	{ &plugin, "cat: /home/dev/.ssh/id: Permission denied", READ("/home/dev/.ssh/id") },
@@ -132,7 +141,8 @@ END_TEST
 
 START_TEST(the_option_stands_behind_the_command_that_takes_it)
 {
-	struct explain_context with = { &plugin, "fledge", "perch plugins allow deploy ", exists };
+	struct explain_context with = { &plugin, "fledge", "perch plugins allow deploy ", NULL,
+		exists };
 	struct buf out = { 0 };
 	ck_assert(explain_failure(&with, STR("/etc/x: Permission denied"), &out));
 	buf_terminate(&out);
@@ -145,6 +155,33 @@ START_TEST(the_option_stands_behind_the_command_that_takes_it)
 	ck_assert_ptr_nonnull(strstr(out.data, "(perch plugins allow deploy --sandbox off)"));
 	ck_assert(!explain_nested(&with, "/usr/bin/cat", &out));
 	buf_free(&out);
+}
+END_TEST
+
+START_TEST(where_no_option_widens_it_the_file_does)
+{
+	static const struct {
+		const char *said;
+		const char *hint;
+	} told[] = {
+		{ "cat: '/srv/a b': Permission denied",
+			"read = [\"/srv/a b\"] under [sandbox] in b.toml would allow it" },
+		{ "cannot create /usr/x: Permission denied",
+			"write = [\"/usr/x\"] under [sandbox] in b.toml would allow it" },
+		{ "curl: (6) Could not resolve host: example.org",
+			"net = \"full\" under [sandbox] in b.toml would give it a network" },
+		{ "bwrap: setting up uid map: Permission denied",
+			"no other sandbox can be made inside it: switch one of the two off (mode = \"off\" "
+			"under [sandbox] in b.toml)" },
+	};
+	struct explain_context with = { &tool, "p", "", "b.toml", exists };
+	for (size_t i = 0; i < COUNT(told); i++) {
+		struct buf out = { 0 };
+		ck_assert(explain_failure(&with, str_from(told[i].said), &out));
+		buf_terminate(&out);
+		ck_assert_str_eq(out.data + strlen("the sandbox policy 'p' was in force; "), told[i].hint);
+		buf_free(&out);
+	}
 }
 END_TEST
 
@@ -181,5 +218,6 @@ START_TEST(every_failed_allocation_is_survived)
 END_TEST
 
 SUITE_MAIN("sandbox-explain", hints, the_option_stands_behind_the_command_that_takes_it,
+	where_no_option_widens_it_the_file_does,
 	only_the_end_is_looked_at_and_no_control_character_passed_on,
 	every_failed_allocation_is_survived)

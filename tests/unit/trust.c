@@ -108,6 +108,39 @@ START_TEST(nobody_is_trusted_without_lists)
 }
 END_TEST
 
+/* What is advised, works: the entry makes that source trusted. */
+START_TEST(the_entry_of_an_owner_trusts_its_sources)
+{
+	static const struct {
+		const char *source;
+		const char *entry; /* NULL = none can */
+	} owners[] = {
+		{ "ada/tool", "ada" },
+		{ "https://github.com/ada/tool@v1", "ada" },
+		{ "https://git.example.org/team/tool.git", "git.example.org/team" },
+		{ "git@git.example.org:team/tool", "git.example.org/team" },
+		{ "https://gitea/team/tool", NULL },
+		{ "./tool", NULL },
+		{ "file:///srv/tool", NULL },
+		{ "http://github.com/ada/tool", NULL },
+		{ "git://github.com/ada/tool", NULL },
+	};
+	for (size_t i = 0; i < COUNT(owners); i++) {
+		struct buf entry = { 0 };
+		ck_assert_msg(trust_write_owner(owners[i].source, &entry) == !!owners[i].entry, "%s",
+			owners[i].source);
+		buf_terminate(&entry);
+		const char *const owner[] = { entry.data, NULL };
+		const struct trust_lists listed = { .users = owner };
+		if (owners[i].entry) {
+			ck_assert_str_eq(entry.data, owners[i].entry);
+			ck_assert_int_eq(trust_of(&listed, owners[i].source), TRUST_TEAM);
+		}
+		buf_free(&entry);
+	}
+}
+END_TEST
+
 START_TEST(tiers_have_names)
 {
 	ck_assert_str_eq(trust_name(TRUST_LOCAL), "local");
@@ -172,5 +205,6 @@ START_TEST(memory_may_run_out)
 }
 END_TEST
 
-SUITE_MAIN("trust", every_source_has_its_tier, nobody_is_trusted_without_lists, tiers_have_names,
-	lists_come_from_the_config, mistakes_have_a_place, memory_may_run_out)
+SUITE_MAIN("trust", every_source_has_its_tier, nobody_is_trusted_without_lists,
+	the_entry_of_an_owner_trusts_its_sources, tiers_have_names, lists_come_from_the_config,
+	mistakes_have_a_place, memory_may_run_out)

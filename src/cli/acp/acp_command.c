@@ -1,6 +1,5 @@
 /* perch acp: reads its options, watches signals, and has src/acp serve the editor. */
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -69,23 +68,21 @@ static int acp_command_find_all(
 
 /* ---- serving --------------------------------------------------------------- */
 
+static int acp_command_run_editor(void *data)
+{
+	return acp_editor_run(data);
+}
+
 static int acp_command_serve(perch_host *host, const struct acp_editor_options *options)
 {
-	static const int watched[] = { SIGINT, SIGTERM, SIGHUP, 0 };
 	struct acp_editor *editor = NULL;
-	struct signals signals;
 	perch_err err = { 0 };
-	cli_raise_open_files(host);
 	int r = acp_editor_new(host, options, &editor, &err);
 	if (r < 0) {
 		cli_error(NULL, "%s", err.text);
 		return EXIT_HOST;
 	}
-	r = signals_watch(&signals, &host->loop, watched, acp_command_signal, editor);
-	if (r == 0) {
-		r = acp_editor_run(editor);
-		signals_close(&signals);
-	}
+	r = signals_serve(&host->loop, acp_command_signal, acp_command_run_editor, editor);
 	acp_editor_free(editor);
 	if (r < 0)
 		cli_error(NULL, "the editor can be served no longer: %s", perch_strerror(r));
@@ -110,12 +107,9 @@ static int acp_command_start(
 		.warn = acp_command_warn,
 	};
 	perch_host *host = NULL;
-	perch_err err = { 0 };
-	if (cli_host_new(&host, &err) < 0) {
-		cli_error(NULL, "%s", err.text);
-		return EXIT_HOST;
-	}
-	r = acp_command_serve(host, &options);
+	r = cli_host_serve(&host);
+	if (r == 0)
+		r = acp_command_serve(host, &options);
 	perch_host_free(host);
 	return r;
 }

@@ -1,10 +1,6 @@
 /* perch agent create. */
-#include <stdlib.h>
-
 #include "cli/agent/agent_commands.h"
 #include "cli/ui/created.h"
-
-#define AGENT_CREATE_HINT "see: perch agent create --help"
 
 static void agent_create_next(struct page *page, const struct scaffold *scaffold,
 	const struct scaffold_options *options, const char *with_compiler, const char *make)
@@ -27,21 +23,8 @@ static int agent_create(struct cli *cli, int argc, char **argv)
 		.description = "an agent to start from",
 		.is_agent = true,
 	};
-	const struct option_spec specs[] = {
-		{ "lang", 'l', OPTION_TEXT, &options.language },
-		{ "description", 'd', OPTION_TEXT, &options.description },
-		{ 0 },
-	};
-	struct option_list words = { 0 };
-	int r = cli_options(cli, specs, argc, argv, &words);
-	if (r == 0 && words.count != 1)
-		r = cli_usage_error(AGENT_CREATE_HINT, "create takes one name");
-	if (r == 0) {
-		options.name = words.items[0];
-		r = created_run(cli, &options, AGENT_CREATE_HINT, agent_create_next);
-	}
-	free(words.items);
-	return r;
+	return created_run(
+		cli, argc, argv, &options, "see: perch agent create --help", agent_create_next);
 }
 
 const struct command agent_create_command = {

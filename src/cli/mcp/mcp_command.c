@@ -1,6 +1,5 @@
 /* perch mcp: reads its options, watches signals, and has src/mcp serve the client. */
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -52,23 +51,21 @@ static int mcp_command_read(const struct mcp_words *words, struct mcp_stdio_opti
 	return r ? r : cli_set_config(words->config);
 }
 
+static int mcp_command_run_stdio(void *data)
+{
+	return mcp_stdio_run(data);
+}
+
 static int mcp_command_serve(perch_host *host, const struct mcp_stdio_options *options)
 {
-	static const int watched[] = { SIGINT, SIGTERM, SIGHUP, 0 };
 	struct mcp_stdio *stdio = NULL;
-	struct signals signals;
 	perch_err err = { 0 };
-	cli_raise_open_files(host);
 	int r = mcp_stdio_new(host, options, &stdio, &err);
 	if (r < 0) {
 		cli_error(NULL, "%s", err.text);
 		return EXIT_HOST;
 	}
-	r = signals_watch(&signals, &host->loop, watched, mcp_command_signal, stdio);
-	if (r == 0) {
-		r = mcp_stdio_run(stdio);
-		signals_close(&signals);
-	}
+	r = signals_serve(&host->loop, mcp_command_signal, mcp_command_run_stdio, stdio);
 	mcp_stdio_free(stdio);
 	if (r < 0)
 		cli_error(NULL, "the client can be served no longer: %s", perch_strerror(r));
@@ -99,12 +96,9 @@ static int mcp_command_start(int argc, char **argv)
 	if (r)
 		return r;
 	perch_host *host = NULL;
-	perch_err err = { 0 };
-	if (cli_host_new(&host, &err) < 0) {
-		cli_error(NULL, "%s", err.text);
-		return EXIT_HOST;
-	}
-	r = mcp_command_serve(host, &options);
+	r = cli_host_serve(&host);
+	if (r == 0)
+		r = mcp_command_serve(host, &options);
 	perch_host_free(host);
 	return r;
 }

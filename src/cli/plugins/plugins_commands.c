@@ -63,6 +63,7 @@ int cli_plugins(struct cli *cli, int argc, char **argv)
 /* In the order of the help. */
 static const struct command *const subcommands[] = {
 	&plugins_install,
+	&plugins_inspect,
 	&plugins_update,
 	&plugins_pin,
 	&plugins_unpin,

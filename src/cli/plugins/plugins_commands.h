@@ -14,6 +14,7 @@ extern const struct command plugins_unpin;
 extern const struct command plugins_show;
 extern const struct command plugins_create;
 extern const struct command plugins_hooks;
+extern const struct command plugins_inspect;
 extern const struct command plugins_install;
 extern const struct command plugins_recommend;
 extern const struct command plugins_search;

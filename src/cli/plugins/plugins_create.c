@@ -1,10 +1,6 @@
 /* perch plugins create. */
-#include <stdlib.h>
-
 #include "cli/plugins/plugins_commands.h"
 #include "cli/ui/created.h"
-
-#define PLUGINS_CREATE_HINT "see: perch plugins create --help"
 
 static void plugins_create_next(struct page *page, const struct scaffold *scaffold,
 	const struct scaffold_options *options, const char *with_compiler, const char *make)
@@ -25,24 +21,8 @@ static int cli_plugins_create(struct cli *cli, int argc, char **argv)
 		.language = "bash",
 		.description = SCAFFOLD_DESCRIPTION_DEFAULT,
 	};
-	const struct option_spec specs[] = {
-		{ "lang", 'l', OPTION_TEXT, &options.language },
-		{ "description", 'd', OPTION_TEXT, &options.description },
-		{ 0 },
-	};
-	struct option_list words = { 0 };
-	int r = cli_options(cli, specs, argc, argv, &words);
-	if (r == 0 && words.count != 1)
-		r = cli_usage_error(PLUGINS_CREATE_HINT,
-			words.count ? "create takes one name, not '%s' too"
-						: "create what? A name is missing%s",
-			words.count ? words.items[1] : "");
-	if (r == 0) {
-		options.name = words.items[0];
-		r = created_run(cli, &options, PLUGINS_CREATE_HINT, plugins_create_next);
-	}
-	free(words.items);
-	return r;
+	return created_run(
+		cli, argc, argv, &options, "see: perch plugins create --help", plugins_create_next);
 }
 
 const struct command plugins_create = {

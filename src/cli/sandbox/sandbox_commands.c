@@ -206,6 +206,6 @@ const struct command command_sandbox = {
 			"\n"
 			"perch confines the programs that it runs. The same for any command:\n"
 			"\n",
-	.example = "perch sandbox run --net none --hide ~/mail -- make test",
+	.example = "perch sandbox run --no-net --hide ~/mail -- make test",
 	.subcommands = subcommands,
 };

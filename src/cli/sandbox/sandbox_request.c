@@ -61,9 +61,6 @@ static int sandbox_request_check_words(const struct sandbox_request *request)
 	const char *policy = request->policy_name;
 	if (strcmp(policy, "fledge") != 0 && strcmp(policy, "tool") != 0)
 		return cli_usage_error(NULL, "--policy is fledge or tool, not '%s'", policy);
-	const char *net = request->net;
-	if (net && strcmp(net, "none") != 0 && strcmp(net, "full") != 0)
-		return cli_usage_error(NULL, "--net is none or full, not '%s'", net);
 	const char *mode = request->on_unsupported;
 	if (mode && strcmp(mode, "refuse") != 0 && strcmp(mode, "warn") != 0)
 		return cli_usage_error(NULL, "--on-unsupported is refuse or warn, not '%s'", mode);

@@ -281,7 +281,8 @@ static int sandbox_run_parse(struct cli *cli, int argc, char **argv)
 		{ "env", 0, OPTION_LIST, &request->env },
 		{ "preset", 0, OPTION_LIST, &request->presets },
 		{ "limit", 0, OPTION_LIST, &request->limits },
-		{ "net", 0, OPTION_TEXT, &request->net },
+		{ "net", 0, OPTION_NET, &request->net },
+		{ "no-net", 0, OPTION_NO_NET, &request->net },
 		{ "on-unsupported", 0, OPTION_TEXT, &request->on_unsupported },
 		{ "strict", 0, OPTION_FLAG, &request->is_strict },
 		{ "explain", 0, OPTION_FLAG, &request->explain },
@@ -309,7 +310,7 @@ const struct command sandbox_run = {
 			"  --policy tool      reads the system, writes its own directory only, no network\n"
 			"  --read P, --write P, --hide P, --env NAME   beyond that; again for more\n"
 			"  --preset NAME      aws, docker, git, github, kube, npm, ssh … (see the manual)\n"
-			"  --net none|full\n"
+			"  --net, --no-net    the network, or none\n"
 			"  --limit memory=1G,processes=64,files=256,size=256M,cpu=60\n"
 			"  --on-unsupported refuse|warn   what cannot be enforced here\n"
 			"  --strict           remove what is left for git to execute, not only tell of it\n"
@@ -319,6 +320,6 @@ const struct command sandbox_run = {
 			"The exit code is the command's.\n"
 			"\n"
 			"example:\n"
-			"  perch sandbox run --net none --hide ~/mail -- make test\n",
+			"  perch sandbox run --no-net --hide ~/mail -- make test\n",
 	.run = sandbox_run_parse,
 };

@@ -25,6 +25,7 @@ struct serve_words {
 	const char *mcp_prefix;
 	struct option_list agents; /* as they were given */
 	char **paths;              /* the same, from the root on; ends with NULL */
+	struct serve *serve;       /* NULL: it is not there yet */
 	bool log_json;
 	bool is_check;
 };
@@ -96,10 +97,11 @@ static void serve_command_welcome(struct serve *serve, struct serve_words *words
 
 static void serve_command_signal(void *data, int signal)
 {
+	const struct serve_words *words = data;
 	if (signal == SIGHUP)
-		serve_reload(data);
+		serve_reload(words->serve);
 	else
-		serve_stop(data);
+		serve_stop(words->serve);
 }
 
 /* Sockets that systemd hands over, if they are for us. */
@@ -115,17 +117,11 @@ static int serve_command_sockets(void)
 	return sockets < 0 ? 0 : sockets;
 }
 
-static int serve_command_loop(perch_host *host, struct serve *serve, struct serve_words *words)
+static int serve_command_loop(void *data)
 {
-	static const int watched[] = { SIGINT, SIGTERM, SIGHUP, 0 };
-	struct signals signals;
-	int r = signals_watch(&signals, &host->loop, watched, serve_command_signal, serve);
-	if (r < 0)
-		return r;
-	serve_command_welcome(serve, words);
-	r = serve_run(serve);
-	signals_close(&signals);
-	return r;
+	struct serve_words *words = data;
+	serve_command_welcome(words->serve, words);
+	return serve_run(words->serve);
 }
 
 static int serve_command_check(struct serve *serve, bool as_json)
@@ -139,29 +135,21 @@ static int serve_command_check(struct serve *serve, bool as_json)
 	return as_json ? cli_print_json(&out) : cli_print(&out);
 }
 
-static int serve_command_serve(
-	const struct cli *cli, struct serve_options *options, struct serve_words *words)
+static int serve_command_serve(perch_host *host, const struct cli *cli,
+	struct serve_options *options, struct serve_words *words)
 {
-	struct serve *serve = NULL;
-	perch_host *host = NULL;
 	perch_err err = { 0 };
-	int r = cli_host_new(&host, &err);
-	if (r == 0) {
-		cli_raise_open_files(host);
-		r = serve_new(host, options, &serve, &err);
-	}
-	if (r < 0)
+	if (serve_new(host, options, &words->serve, &err) < 0) {
 		cli_error(NULL, "%s", err.text);
-	int status = r < 0 ? EXIT_HOST : 0;
-	if (r == 0 && words->is_check)
-		status = serve_command_check(serve, cli->json);
-	else if (r == 0 && (r = serve_command_loop(host, serve, words)) < 0) {
-		cli_error(NULL, "it can serve no longer: %s", perch_strerror(r));
-		status = EXIT_HOST;
+		return EXIT_HOST;
 	}
-	serve_free(serve);
-	perch_host_free(host);
-	return status;
+	int r = words->is_check
+		? serve_command_check(words->serve, cli->json)
+		: signals_serve(&host->loop, serve_command_signal, serve_command_loop, words);
+	if (r < 0)
+		cli_error(NULL, "it can serve no longer: %s", perch_strerror(r));
+	serve_free(words->serve);
+	return r < 0 ? EXIT_HOST : r;
 }
 
 /* ---- options -------------------------------------------------------------------------- */
@@ -218,6 +206,7 @@ static int serve_command_read(struct serve_words *words, struct serve_options *o
 static int serve_command_run(struct cli *cli, int argc, char **argv)
 {
 	struct serve_words words = { 0 };
+	perch_host *host = NULL;
 	struct serve_options options = {
 		.say = serve_command_say,
 		.note = serve_command_note,
@@ -248,7 +237,10 @@ static int serve_command_run(struct cli *cli, int argc, char **argv)
 	if (r == 0)
 		r = serve_command_read(&words, &options);
 	if (r == 0)
-		r = serve_command_serve(cli, &options, &words);
+		r = cli_host_serve(&host);
+	if (r == 0)
+		r = serve_command_serve(host, cli, &options, &words);
+	perch_host_free(host);
 	serve_command_forget(&words);
 	queue_option_free(&words.place);
 	return r;

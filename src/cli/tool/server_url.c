@@ -55,7 +55,7 @@ int add_url(struct adding *adding, perch_err *err)
 	if (words->command[1])
 		return err_set(err, -EINVAL, "behind the address of a server stands nothing");
 	if (words->net && strcmp(words->net, "none") == 0)
-		return err_set(err, -EINVAL, "a remote server is reached over the network: not --net none");
+		return err_set(err, -EINVAL, "a remote server is reached over the network: not --no-net");
 	binding->server.url = words->command[0];
 	binding->widening.net = WIDENING_NET_FULL;
 	return words->token

@@ -320,8 +320,6 @@ static int tool_add_check_words(const struct add_words *words)
 	if (!is_server && (words->command || words->secrets || words->lifetime || words->token))
 		return cli_usage_error(
 			NULL, "--, --secrets, --token and --lifetime are for MCP servers: --mcp NAME");
-	if (words->net && strcmp(words->net, "full") != 0 && strcmp(words->net, "none") != 0)
-		return cli_usage_error(NULL, "--net is full or none, not '%s'", words->net);
 	if (words->sandbox && strcmp(words->sandbox, "on") != 0 && strcmp(words->sandbox, "off") != 0)
 		return cli_usage_error(NULL, "--sandbox is on or off, not '%s'", words->sandbox);
 	if (words->yes && words->grants.count)
@@ -346,7 +344,8 @@ static int tool_add_run_add(struct cli *cli, int argc, char **argv)
 		{ "read", 0, OPTION_LIST, &words.read },
 		{ "write", 0, OPTION_LIST, &words.write },
 		{ "env", 0, OPTION_LIST, &words.env },
-		{ "net", 0, OPTION_TEXT, &words.net },
+		{ "net", 0, OPTION_NET, &words.net },
+		{ "no-net", 0, OPTION_NO_NET, &words.net },
 		{ "sandbox", 0, OPTION_TEXT, &words.sandbox },
 		{ "mcp", 0, OPTION_TEXT, &words.server },
 		{ "secrets", 0, OPTION_TEXT, &words.secrets },
@@ -386,7 +385,7 @@ const struct command tool_verb_add = {
 			"  --ask               ask before each call of a tool that changes things\n"
 			"  --command FILE, --dir PATH   instead of what the bundle says\n"
 			"  --arg ARG           an argument for it (again for more)\n"
-			"  --read, --write PATH   --env NAME   --net full   --sandbox off\n"
+			"  --read, --write PATH   --env NAME   --net, --no-net   --sandbox off\n"
 			"                      widen its sandbox\n"
 			"  --secrets FILE      variables, or headers, of an MCP server\n"
 			"  --token FILE        of a remote one   --lifetime session|shared|call\n"

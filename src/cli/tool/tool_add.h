@@ -76,6 +76,10 @@ int add_url(struct adding *adding, perch_err *err);
 /* Says that the plugin is not bound, and why. Returns the exit code. */
 int add_refuse(const struct adding *adding, const perch_err *err);
 
+/* Whether it is the home directory, or above: a tool that sees that sees more than its user
+ * expects. */
+bool add_holds_home(const char *path);
+
 /* Asks; returns 0 for a yes, else as add_decide does. */
 int add_ask(struct adding *adding, const char *question, perch_err *err);
 
@@ -88,5 +92,12 @@ int add_consent(struct adding *adding, perch_err *err);
  * operator decide. Returns 0 with the capabilities of the binding filled in, an exit code, or a
  * negative error. */
 int add_decide(struct adding *adding, perch_err *err);
+
+/* ---- tool_interpreter.c --------------------------------------------------------- */
+
+/* Where the interpreter lies in a place that tools do not see, as a virtual environment in the home
+ * directory: asks whether it may be read, and allows that; where the operator has decided already,
+ * says which option is missing. Returns as add_consent does. */
+int add_interpreter(struct adding *adding, bool is_decided, perch_err *err);
 
 #endif

@@ -42,8 +42,7 @@ static void tool_grant_show_tools(const struct adding *adding)
 
 /* ---- before it is started ------------------------------------------------------ */
 
-/* A tool that sees the home directory sees more than its user expects. */
-static bool tool_grant_holds_home(const char *path)
+bool add_holds_home(const char *path)
 {
 	char home[PATH_MAX];
 	char full[PATH_MAX];
@@ -55,7 +54,7 @@ static bool tool_grant_holds_home(const char *path)
 static void tool_grant_warn_of(const struct adding *adding, const char *path)
 {
 	char shown[FILE_SHOWN_MAX];
-	if (tool_grant_holds_home(path))
+	if (add_holds_home(path))
 		tool_warn(adding->session,
 			"it sees your home directory, by %s: the histories of shells and editors, documents, "
 			"whatever has no place among the secrets; put it into a folder of its own",
@@ -257,8 +256,9 @@ int add_consent(struct adding *adding, perch_err *err)
 	if (tool_grant_is_shown(adding))
 		tool_grant_show_program(adding);
 	tool_grant_warn(adding);
-	if (tool_grant_is_decided(adding))
-		return 0;
+	int r = add_interpreter(adding, tool_grant_is_decided(adding), err);
+	if (r || tool_grant_is_decided(adding))
+		return r;
 	adding->bundled = adding->requested && adding->requested[0] ? adding->requested : NULL;
 	return add_ask(adding,
 		adding->bundled                         ? "Start it, bind it, and grant what it requests?"

@@ -22,7 +22,8 @@ struct allowing {
 	bool revokes;
 	struct option_list words;
 	struct option_list read, write, env, presets;
-	bool net, no_net, manifest;
+	const char *net; /* "full", "none"; NULL = not said */
+	bool manifest;
 	const char *sandbox;
 	struct option_list grants; /* words with commas between them */
 	struct option_list tools;
@@ -170,12 +171,12 @@ static int allow_change_list(struct allowing *allowing, const char *const **list
 static void allow_change_net(struct allowing *allowing)
 {
 	struct policy_widening *widening = &allowing->grant.widening;
-	if (!allowing->net && !allowing->no_net)
+	if (!allowing->net)
 		return;
 	if (allowing->revokes)
 		widening->net = WIDENING_NET_KEEP;
 	else
-		widening->net = allowing->net ? WIDENING_NET_FULL : WIDENING_NET_NONE;
+		widening->net = strcmp(allowing->net, "full") == 0 ? WIDENING_NET_FULL : WIDENING_NET_NONE;
 }
 
 static int allow_change_grant(struct allowing *allowing, perch_err *err)
@@ -212,8 +213,8 @@ static int allow_change_grant(struct allowing *allowing, perch_err *err)
 static bool allow_has_options(const struct allowing *allowing)
 {
 	return allowing->read.count || allowing->write.count || allowing->env.count ||
-		allowing->presets.count || allowing->net || allowing->no_net || allowing->manifest ||
-		allowing->sandbox || allowing->grants.count || allowing->shell || allowing->tools.count;
+		allowing->presets.count || allowing->net || allowing->manifest || allowing->sandbox ||
+		allowing->grants.count || allowing->shell || allowing->tools.count;
 }
 
 /* ---- doing --------------------------------------------------------------- */
@@ -284,8 +285,6 @@ static int allow_check(const struct allowing *allowing)
 		return cli_usage_error(hint, "%s takes one NAME", verb);
 	if (!allowing->revokes && !allow_has_options(allowing) && !allowing->subject->has_tools)
 		return cli_usage_error(hint, "allow what? An option is missing");
-	if (allowing->net && allowing->no_net)
-		return cli_usage_error(hint, "--net and --no-net contradict each other");
 	if (allowing->sandbox && strcmp(allowing->sandbox, "off") != 0 &&
 		strcmp(allowing->sandbox, "on") != 0)
 		return cli_usage_error(hint, "--sandbox is on or off, not '%s'", allowing->sandbox);
@@ -343,8 +342,8 @@ static int allow_run(
 		{ "write", 0, OPTION_LIST, &allowing.write },
 		{ "env", 0, OPTION_LIST, &allowing.env },
 		{ "preset", 0, OPTION_LIST, &allowing.presets },
-		{ "net", 0, OPTION_FLAG, &allowing.net },
-		{ "no-net", 0, OPTION_FLAG, &allowing.no_net },
+		{ "net", 0, OPTION_NET, &allowing.net },
+		{ "no-net", 0, OPTION_NO_NET, &allowing.net },
 		{ "sandbox", 0, OPTION_TEXT, &allowing.sandbox },
 		{ 0 },
 		{ 0 },

@@ -58,3 +58,14 @@ void cli_raise_open_files(perch_host *host)
 	limit.rlim_cur = limit.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
+
+int cli_host_serve(perch_host **ret_host)
+{
+	perch_err err = { 0 };
+	if (cli_host_new(ret_host, &err) < 0) {
+		cli_error(NULL, "%s", err.text);
+		return EXIT_HOST;
+	}
+	cli_raise_open_files(*ret_host);
+	return 0;
+}

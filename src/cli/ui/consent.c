@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/err.h"
 #include "base/macros.h"
 #include "cli/ui/page.h"
@@ -179,24 +180,29 @@ static void consent_show_build(struct page *page, const struct candidate *candid
 	buf_free(&text);
 }
 
-void consent_show(struct console *console, const struct candidate *candidate)
+void consent_describe(struct page *page, const struct candidate *candidate)
 {
 	const struct manifest *manifest = &candidate->manifest;
+	page_style(page, STYLE_MESSAGE, manifest->name);
+	buf_append_char(&page->out, ' ');
+	page_cut(page, str_from(manifest->version), 0);
+	buf_append_text(&page->out, manifest->description[0] ? "  " : "");
+	page_cut(page, str_from(manifest->description), 0);
+	buf_append_char(&page->out, '\n');
+	consent_show_source(page, candidate);
+	consent_show_commands(page, manifest);
+	consent_show_wishes(page, manifest);
+	consent_show_hooks(page, manifest);
+	consent_show_build(page, candidate);
+}
+
+void consent_show(struct console *console, const struct candidate *candidate)
+{
 	if (console->cli->json || console->cli->quiet)
 		return;
 	struct page page = { .look.colored = cli_wants_color(console->cli, stderr),
 		.look.utf8 = cli_is_utf8() };
-	page_style(&page, STYLE_MESSAGE, manifest->name);
-	buf_append_char(&page.out, ' ');
-	page_cut(&page, str_from(manifest->version), 0);
-	buf_append_text(&page.out, manifest->description[0] ? "  " : "");
-	page_cut(&page, str_from(manifest->description), 0);
-	buf_append_char(&page.out, '\n');
-	consent_show_source(&page, candidate);
-	consent_show_commands(&page, manifest);
-	consent_show_wishes(&page, manifest);
-	consent_show_hooks(&page, manifest);
-	consent_show_build(&page, candidate);
+	consent_describe(&page, candidate);
 	if (console->workshop.is_interactive)
 		consent_show_files(&page, candidate);
 	buf_write_to(&page.out, stderr);
@@ -216,10 +222,21 @@ int consent_check_trust(const struct console *console, const struct consent *con
 	char risk[CANDIDATE_RISK_MAX];
 	if (consent->trusts || !candidate_risk(candidate, risk) || consent_asks(console, consent))
 		return 0;
+	_cleanup_(buf_free) struct buf owner = { 0 };
+	bool can_trust =
+		trust_write_owner(candidate->source.location, &owner) && buf_terminate(&owner) == 0;
+	if (!can_trust)
+		return err_set(err, -EPERM,
+			"the source is unverified, and %s: look at it first (perch plugins inspect SOURCE), "
+			"then "
+			"use --trust",
+			risk);
 	return err_set(err, -EPERM,
-		"the source is unverified, and %s: look at it first, then use --trust (or list its owner "
-		"under [trust] in %s/config.toml)",
-		risk, candidate->registry.config);
+		"the source is unverified, and %s: look at it first (perch plugins inspect SOURCE), then "
+		"use "
+		"--trust; to trust its owner for good, write into %s/config.toml, under [trust]: users = "
+		"[\"%s\"]",
+		risk, candidate->registry.config, owner.data);
 }
 
 /* What to write instead of an answer. */

@@ -4,6 +4,7 @@
 #define CLI_UI_CONSENT_H
 
 #include "cli/ui/console.h"
+#include "cli/ui/page.h"
 #include "plugins/plugin_install.h"
 
 struct consent {
@@ -25,7 +26,10 @@ struct consent {
 int consent_read(struct consent *consent);
 void consent_free(struct consent *consent);
 
-/* Shows what the plugin is and asks for, on stderr. */
+/* What the plugin is and asks for. */
+void consent_describe(struct page *page, const struct candidate *candidate);
+
+/* Shows that, on stderr. */
 void consent_show(struct console *console, const struct candidate *candidate);
 
 /* Whether its source may ask for that: 0, or -EPERM and the reason. Who can be asked decides when

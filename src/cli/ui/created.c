@@ -1,6 +1,7 @@
 #include "cli/ui/created.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/ui/envelope.h"
@@ -35,8 +36,8 @@ static int created_print(const struct cli *cli, const struct scaffold *scaffold,
 	return page_end(&page);
 }
 
-int created_run(const struct cli *cli, const struct scaffold_options *options, const char *hint,
-	created_next_fn *next)
+static int created_make(const struct cli *cli, const struct scaffold_options *options,
+	const char *hint, created_next_fn *next)
 {
 	struct arena arena = { 0 };
 	struct scaffold scaffold = { 0 };
@@ -52,5 +53,27 @@ int created_run(const struct cli *cli, const struct scaffold_options *options, c
 					  : created_print(cli, &scaffold, options, next);
 	}
 	arena_free(&arena);
+	return r;
+}
+
+int created_run(struct cli *cli, int argc, char **argv, struct scaffold_options *options,
+	const char *hint, created_next_fn *next)
+{
+	const struct option_spec specs[] = {
+		{ "lang", 'l', OPTION_TEXT, &options->language },
+		{ "description", 'd', OPTION_TEXT, &options->description },
+		{ 0 },
+	};
+	struct option_list words = { 0 };
+	int r = cli_options(cli, specs, argc, argv, &words);
+	if (r == 0 && words.count > 1)
+		r = cli_usage_error(hint, "create takes one name, not '%s' too", words.items[1]);
+	else if (r == 0 && !words.count)
+		r = cli_usage_error(hint, "create what? A name is missing");
+	if (r == 0) {
+		options->name = words.items[0];
+		r = created_make(cli, options, hint, next);
+	}
+	free(words.items);
 	return r;
 }

@@ -9,9 +9,9 @@
 typedef void created_next_fn(struct page *page, const struct scaffold *scaffold,
 	const struct scaffold_options *options, const char *with_compiler, const char *make);
 
-/* Makes it and tells it. `hint` names the help. Returns an exit code: a name or a language that
- * cannot be is a mistake of the command line, not a failure. */
-int created_run(const struct cli *cli, const struct scaffold_options *options, const char *hint,
-	created_next_fn *next);
+/* Reads the name and the options, makes it and tells it. `hint` names the help. Returns an exit
+ * code: a name or a language that cannot be is a mistake of the command line, not a failure. */
+int created_run(struct cli *cli, int argc, char **argv, struct scaffold_options *options,
+	const char *hint, created_next_fn *next);
 
 #endif

@@ -47,6 +47,18 @@ void signals_close(struct signals *signals)
 	pthread_sigmask(SIG_SETMASK, &signals->before, NULL);
 }
 
+int signals_serve(struct loop *loop, signal_fn *arrived, int (*run)(void *data), void *data)
+{
+	static const int watched[] = { SIGINT, SIGTERM, SIGHUP, 0 };
+	struct signals signals;
+	int r = signals_watch(&signals, loop, watched, arrived, data);
+	if (r < 0)
+		return r;
+	r = run(data);
+	signals_close(&signals);
+	return r;
+}
+
 /* SIGSTOP, not SIGTSTP: ours is blocked and watched. The group of the shell's
  * job is stopped as a whole, so that the shell sees it stop. */
 uint64_t signals_stop_self(void)

@@ -27,6 +27,10 @@ int signals_watch(
 /* Gives them back their effect. */
 void signals_close(struct signals *signals);
 
+/* Watches those that end a server, or have it read its settings again, while `run` runs. Returns
+ * what that does, or a negative errno. */
+int signals_serve(struct loop *loop, signal_fn *arrived, int (*run)(void *data), void *data);
+
 /* Stops this process as Ctrl+Z does by default, and returns when it is
  * continued. Gives the time that it was stopped, in nanoseconds. */
 uint64_t signals_stop_self(void);

@@ -39,16 +39,9 @@ static void worker_command_signal(void *data, int signal)
 		worker_stop(data);
 }
 
-static int worker_command_loop(perch_host *host, struct worker *worker)
+static int worker_command_loop(void *data)
 {
-	static const int watched[] = { SIGINT, SIGTERM, SIGHUP, 0 };
-	struct signals signals;
-	int r = signals_watch(&signals, &host->loop, watched, worker_command_signal, worker);
-	if (r < 0)
-		return r;
-	r = worker_run(worker);
-	signals_close(&signals);
-	return r;
+	return worker_run(data);
 }
 
 static int worker_command_check(struct worker *worker)
@@ -64,29 +57,22 @@ static int worker_command_check(struct worker *worker)
 	return cli_print(&out);
 }
 
-static int worker_command_work(const struct worker_options *options, bool is_check)
+static int worker_command_work(
+	perch_host *host, const struct worker_options *options, bool is_check)
 {
 	struct worker *worker = NULL;
-	perch_host *host = NULL;
 	perch_err err = { 0 };
-	int r = cli_host_new(&host, &err);
-	if (r == 0) {
-		cli_raise_open_files(host);
-		r = worker_new(host, options, &worker, &err);
-	}
-	if (r < 0)
+	if (worker_new(host, options, &worker, &err) < 0) {
 		cli_error(NULL, "%s", err.text);
-	int status = r < 0 ? EXIT_HOST : 0;
-	if (r == 0 && is_check)
-		status = worker_command_check(worker);
-	else if (r == 0 && (r = worker_command_loop(host, worker)) < 0) {
-		if (r != -EPERM) /* that was told */
-			cli_error(NULL, "it can work no longer: %s", perch_strerror(r));
-		status = EXIT_HOST;
+		return EXIT_HOST;
 	}
+	int r = is_check
+		? worker_command_check(worker)
+		: signals_serve(&host->loop, worker_command_signal, worker_command_loop, worker);
+	if (r < 0 && r != -EPERM) /* that was told */
+		cli_error(NULL, "it can work no longer: %s", perch_strerror(r));
 	worker_free(worker);
-	perch_host_free(host);
-	return status;
+	return r < 0 ? EXIT_HOST : r;
 }
 
 /* ---- options ------------------------------------------------------------------------------ */
@@ -180,6 +166,7 @@ static int worker_command_read(
 static int worker_command_run(struct cli *cli, int argc, char **argv)
 {
 	struct worker_words words = { 0 };
+	perch_host *host = NULL;
 	struct queue_place place = { 0 };
 	struct worker_options options = {
 		.max_jobs = WORKER_MAX_JOBS,
@@ -212,7 +199,10 @@ static int worker_command_run(struct cli *cli, int argc, char **argv)
 	if (r == 0)
 		r = worker_command_read(&words, &options, &place);
 	if (r == 0)
-		r = worker_command_work(&options, words.is_check);
+		r = cli_host_serve(&host);
+	if (r == 0)
+		r = worker_command_work(host, &options, words.is_check);
+	perch_host_free(host);
 	queue_option_free(&place);
 	return r;
 }

@@ -14,6 +14,8 @@ struct explain_context {
 	/* What stands before the option that widens it: "perch plugins allow deploy ";
 	 * "" = the option alone. */
 	const char *widen_by;
+	/* The file whose [sandbox] is to be changed, where no option widens it; NULL = there is one. */
+	const char *widen_in;
 	bool (*exists)(const char *path); /* NULL = by the file system */
 };
 
