@@ -19,14 +19,15 @@ struct remote_exchange; /* one request over HTTP, and what comes of it */
 enum {
 	REMOTE_EXCHANGES_MAX = 256,            /* at once */
 	REMOTE_WAITING_MAX = 64 * 1024 * 1024, /* bytes that exchanges hold, both directions */
-	REMOTE_REFUSAL_MAX = 64 * 1024,        /* bytes of a refusal that are looked at */
-	REMOTE_SESSION_MAX = 1024,             /* bytes of a session's name, and of an event's */
-	REMOTE_RESUMES_MAX = 5,                /* of one answer, without an event between them */
-	REMOTE_NOTES_MAX = 100,                /* words about what is odd */
-	REMOTE_NOTE_MS = 30 * 1000,            /* for what perch awaits no answer to */
-	REMOTE_LINGER_MS = 1000,               /* for a stream to end behind its answer */
-	REMOTE_BYE_MS = 700,                   /* for the end of a session */
-	REMOTE_RETRY_MS = 1000, /* before a stream is resumed, if the server has no wish */
+	REMOTE_UNREAD_MAX = 4 * 1024 * 1024, /* bytes that perch has not read: no more is taken then */
+	REMOTE_REFUSAL_MAX = 64 * 1024,      /* bytes of a refusal that are looked at */
+	REMOTE_SESSION_MAX = 1024,           /* bytes of a session's name, and of an event's */
+	REMOTE_RESUMES_MAX = 5,              /* of one answer, without an event between them */
+	REMOTE_NOTES_MAX = 100,              /* words about what is odd */
+	REMOTE_NOTE_MS = 30 * 1000,          /* for what perch awaits no answer to */
+	REMOTE_LINGER_MS = 1000,             /* for a stream to end behind its answer */
+	REMOTE_BYE_MS = 700,                 /* for the end of a session */
+	REMOTE_RETRY_MS = 1000,              /* before a stream is resumed, if the server has no wish */
 	REMOTE_RETRY_MOST_MS = 60 * 1000,
 };
 

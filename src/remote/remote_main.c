@@ -100,7 +100,7 @@ static void remote_run_settle(struct remote_run *run)
 {
 	size_t waiting = stdio_output_waiting(&run->output);
 	bool is_held =
-		waiting >= STDIO_OUTPUT_FULL || (run->is_held && waiting > STDIO_OUTPUT_FULL / 2);
+		waiting >= REMOTE_UNREAD_MAX || (run->is_held && waiting > REMOTE_UNREAD_MAX / 2);
 	if (run->output.error)
 		remote_run_left(run);
 	if (is_held != run->is_held) {
