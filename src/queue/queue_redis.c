@@ -290,16 +290,6 @@ int queue_open_redis(perch_host *host, const struct queue_redis_options *options
 	return 0;
 }
 
-bool queue_redis_is_ready(const struct queue *base)
-{
-	return redis_link_is_ready(((const struct queue_redis *)base)->link);
-}
-
-size_t queue_redis_pending_bytes(const struct queue *base)
-{
-	return redis_link_pending_bytes(((const struct queue_redis *)base)->link);
-}
-
 int queue_redis_call(struct queue *base, const char *function, const struct str *arguments,
 	size_t count, redis_answer_fn *done, void *data)
 {

@@ -66,9 +66,6 @@ void queue_redis_register(struct queue *queue, const struct queue_worker *worker
 /* Says that a worker goes; what it has claimed is not touched. */
 void queue_redis_leave(struct queue *queue, redis_answer_fn *done, void *data);
 
-bool queue_redis_is_ready(const struct queue *queue);
-size_t queue_redis_pending_bytes(const struct queue *queue);
-
 /* Any function of perch.lua, for the operator's commands. */
 int queue_redis_call(struct queue *queue, const char *function, const struct str *arguments,
 	size_t count, redis_answer_fn *done, void *data);

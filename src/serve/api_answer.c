@@ -121,14 +121,13 @@ static void api_read_reply(struct body *body, const struct record_ask *ask, stru
 }
 
 /* The user that made a call does not approve it: another one with all rights does. A cookie alone
- * says nothing, because any program gets one for its token; that of the link which perch serve
- * prints is a person's. */
+ * says nothing, because any program gets one for its token; one by the link that perch serve prints
+ * is a person's. */
 static bool api_may_answer(
 	struct exchange *exchange, const struct record *record, const struct record_ask *ask)
 {
 	const struct token *token = &exchange->who->token;
-	bool is_person = exchange->by_cookie && exchange->who == exchange->peer->serve->local;
-	bool is_own = !is_person && str_is(record->owner, token->name);
+	bool is_own = !exchange->by_link && str_is(record->owner, token->name);
 	if (ask->kind != PERCH_ASK_APPROVAL || (token->is_admin && !is_own))
 		return true;
 	serve_note_refusal(exchange, record->name, "an approval of its own call");

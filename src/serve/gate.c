@@ -214,7 +214,6 @@ static bool gate_check_token(
 	struct identity *who = gate_bearer(exchange, request, &was_given);
 	enum route_need need = exchange->route ? exchange->route->need : NEED_TOKEN;
 	if (!who && !was_given && (who = cookies_find(exchange, request))) {
-		exchange->by_cookie = true;
 		if (!gate_check_cookie(exchange, request, is_own_origin))
 			return false;
 	}

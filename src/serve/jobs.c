@@ -208,12 +208,13 @@ static int jobs_fill(
 	return r < 0 ? r : record_set(record, &record->key, wish->key);
 }
 
+/* The wait that refused clients are told. */
+static const struct http_field jobs_wait = { STR("Retry-After"), STR("5") };
+
 static bool jobs_check(struct exchange *exchange, const struct jobs_wish *wish)
 {
 	const struct serve *serve = exchange->peer->serve;
 	_cleanup_free_ char *name = str_dup(wish->name);
-	struct http_field wait = { STR("Retry-After"), STR("5") };
-	char text[96];
 	if (!name || strlen(name) != wish->name.len ||
 		!catalog_allows(exchange, jobs_entries[wish->kind], name)) {
 		serve_note_refusal(exchange, wish->name, "not there, or not allowed");
@@ -223,19 +224,37 @@ static bool jobs_check(struct exchange *exchange, const struct jobs_wish *wish)
 	}
 	if (serve->is_draining) {
 		exchange_error_with(
-			exchange, 503, "draining", NULL, "the server is about to end", &wait, 1);
+			exchange, 503, "draining", NULL, "the server is about to end", &jobs_wait, 1);
 		return false;
 	}
 	if (serve->queue_is_away) {
-		exchange_error_with(exchange, 503, "queue", NULL, "the queue is away", &wait, 1);
-		return false;
-	}
-	if (serve->records.waiting > (size_t)serve->settings.queue) {
-		snprintf(text, sizeof(text), "%zu jobs are waiting already", serve->records.waiting);
-		exchange_error_with(exchange, 429, "busy", NULL, text, &wait, 1);
+		exchange_error_with(exchange, 503, "queue", NULL, "the queue is away", &jobs_wait, 1);
 		return false;
 	}
 	return true;
+}
+
+static void jobs_refuse_busy(struct exchange *exchange)
+{
+	size_t waiting = exchange->peer->serve->records.waiting;
+	char text[96];
+	snprintf(text, sizeof(text), "%zu jobs are waiting already", waiting);
+	exchange_error_with(exchange, 429, "busy", NULL, text, &jobs_wait, 1);
+}
+
+void jobs_refuse(struct exchange *exchange, int error)
+{
+	if (error == -EBUSY)
+		jobs_refuse_busy(exchange);
+	else if (error == -ENOSPC && exchange->peer->serve->options.queue)
+		exchange_error(
+			exchange, 507, "queue_full", NULL, "the job was not taken: the queue's memory is full");
+	else if (error == -ENOSPC)
+		exchange_error(exchange, 507, "disk_full", "make room where $XDG_STATE_HOME/perch is",
+			"the job was not taken: the disk is full");
+	else
+		exchange_error(exchange, 503, "queue", NULL,
+			"the job was not taken: it cannot be written: %s", perch_strerror(error));
 }
 
 struct record *jobs_take(struct exchange *exchange, const struct jobs_wish *wish,
@@ -255,11 +274,16 @@ struct record *jobs_take(struct exchange *exchange, const struct jobs_wish *wish
 		exchange_no_memory(exchange);
 		return NULL;
 	}
+	records_add(&serve->records, record); /* its place in its session is known from here on */
+	if (jobs_can_begin(record)) {
+		jobs_become_running(record);
+	} else if (serve->records.waiting > (size_t)serve->settings.queue) {
+		records_remove(&serve->records, record);
+		jobs_refuse_busy(exchange);
+		return NULL;
+	}
 	record->accepted = accepted;
 	record->accepted_data = data;
-	records_add(&serve->records, record);
-	if (jobs_can_begin(record))
-		jobs_become_running(record);
 	if (record_save(record, jobs_written, record) < 0) {
 		record->accepted = NULL;
 		jobs_withdraw(record, -ENOMEM);

@@ -27,6 +27,9 @@ struct jobs_wish {
 struct record *jobs_take(struct exchange *exchange, const struct jobs_wish *wish,
 	void (*accepted)(struct record *record, void *data, int error), void *data);
 
+/* Answers that a job was not taken, by the error of its writing. */
+void jobs_refuse(struct exchange *exchange, int error);
+
 /* Begins the jobs that can begin, soon. */
 void jobs_schedule(struct serve *serve);
 

@@ -112,11 +112,8 @@ static void openai_accepted(struct record *record, void *data, int error)
 	if (!exchange && error == 0) {
 		record->was_left = true;
 		jobs_cancel(record);
-	} else if (exchange && error == -ENOSPC) {
-		exchange_error(exchange, 507, "disk_full", NULL, "the disk is full");
 	} else if (exchange && error < 0) {
-		exchange_error(
-			exchange, 503, "queue", NULL, "the job cannot be written: %s", perch_strerror(error));
+		jobs_refuse(exchange, error);
 	} else if (exchange) {
 		openai_watch(exchange, record, turn);
 	}

@@ -15,7 +15,6 @@ struct watcher_kind;
 enum {
 	OPENAI_CONVERSATIONS_MAX = 4096,
 	OPENAI_JOIN_MS = 60 * 1000,  /* a repeated request joins a job that ended so recently */
-	OPENAI_RETURN_SECONDS = 10,  /* for which a client that gave up waiting is waited for */
 	OPENAI_PATIENCE_MAX = 86400, /* seconds; more is no patience of a client */
 };
 

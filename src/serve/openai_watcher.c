@@ -146,13 +146,14 @@ static void openai_left(struct watcher *watcher)
 void openai_tick(struct serve *serve)
 {
 	uint64_t now_ns = clock_now_ns();
+	uint64_t wait_ns = (uint64_t)serve->settings.retry_wait_seconds * NSEC_PER_SEC;
 	if (!serve->has_left)
 		return;
 	serve->has_left = false;
 	for (struct record *item = list_first(&serve->records.all); item; item = list_next(item)) {
 		if (!item->left_ns || queue_is_over(item->state))
 			continue;
-		if (now_ns - item->left_ns < OPENAI_RETURN_SECONDS * NSEC_PER_SEC) {
+		if (now_ns - item->left_ns < wait_ns) {
 			serve->has_left = true;
 			continue;
 		}

@@ -14,7 +14,6 @@ enum {
 	PEER_SCRATCH = 64 * 1024,
 	PEER_FULL = 64 * 1024,      /* bytes to be sent behind which a stream waits */
 	PEER_BODY_STEP_SECONDS = 5, /* a body is looked at so often; or when its time is over */
-	PEER_COMMENT_SECONDS = 15,
 	PEER_LINGER_SECONDS = 2,
 };
 

@@ -133,7 +133,7 @@ void records_add(struct records *records, struct record *record)
 	records->running += record->state == QUEUE_RUNNING;
 }
 
-static void records_remove(struct records *records, struct record *record)
+void records_remove(struct records *records, struct record *record)
 {
 	struct record **place = &records->buckets[records_bucket(str_from(record->id))];
 	while (*place != record)

@@ -97,6 +97,7 @@ void record_free(struct record *record);
 
 struct record *records_find(const struct records *records, struct str id);
 void records_add(struct records *records, struct record *record);
+void records_remove(struct records *records, struct record *record); /* frees it */
 void records_free(struct records *records);
 
 /* Its state becomes another, and the counts with it. */

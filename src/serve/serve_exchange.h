@@ -37,6 +37,7 @@ struct exchange {
 	uint64_t begun_ns;
 	struct address address;
 	bool by_cookie;
+	bool by_link;          /* a cookie that the link which works once has given */
 	bool is_secure;        /* https, as a trusted proxy says */
 	bool is_stream;        /* its answer is written in pieces */
 	bool ends_with_client; /* no other client has use for it */
@@ -61,8 +62,8 @@ void exchange_refuse(struct peer *peer, int status, const char *text);
 
 /* ---- gate.c: which user a request comes from, and whether it is meant for us --------- */
 
-/* Checks Host, Origin and token; false: it was answered. Sets who, by_cookie, is_secure,
- * address. */
+/* Checks Host, Origin and token; false: it was answered. Sets who, by_cookie, by_link,
+ * is_secure, address. */
 bool gate_pass(struct exchange *exchange, const struct http_request *request);
 
 /* Answers OPTIONS, and a method that the address does not have. */

@@ -23,7 +23,7 @@
 enum {
 	SERVE_LISTENERS = 4,
 	SERVE_TICK_MS = 500,     /* revoked tokens are noticed */
-	SERVE_TRIM_SECONDS = 10, /* old jobs are forgotten, samples taken */
+	SERVE_TRIM_SECONDS = 10, /* old jobs are forgotten; sooner, where they are kept shorter */
 	SERVE_TRIM_TRANSCRIPTS_SECONDS = 600,
 };
 
@@ -72,6 +72,7 @@ struct serve {
 	perch_timer *schedule; /* jobs that wait are looked at */
 	perch_timer *drain;
 	uint64_t trimmed_ns;
+	uint64_t sampled_ns;
 	uint64_t transcripts_ns; /* when they are trimmed again */
 	uint64_t date_ns;
 	char date[HTTP_DATE_SIZE];
@@ -94,6 +95,11 @@ bool serve_trusts(const struct serve *serve, const struct address *address);
 
 /* A connection has gone: there may be room for others. */
 void serve_resume(struct serve *serve);
+
+/* ---- serve_tick.c ---------------------------------------------------------------- */
+
+/* Of the timer `tick`, which it sets again. */
+void serve_tick(perch_timer *timer, void *data);
 
 /* ---- listener.c ------------------------------------------------------------------ */
 

@@ -66,7 +66,7 @@ struct run_job {
 };
 
 struct turn_job {
-	struct kept_profile *profile;
+	struct cached_profile *profile;
 	struct session_turn *session; /* until its end is recorded; NULL = nothing is stored */
 	struct agent_turn *turn;
 	struct agent_turn_options options;
