@@ -130,6 +130,10 @@ int acp_text_read(struct acp_task *task, const struct acp_wish *wish, struct are
 
 void acp_task_end(struct acp_task *task, const perch_job_end *end);
 
+/* ---- editor_activity.c ----------------------------------------------------- */
+
+void acp_task_activity(struct acp_task *task, const perch_event *event);
+
 /* ---- editor_ask.c ---------------------------------------------------------- */
 
 void acp_task_ask(struct acp_task *task, const perch_ask *ask);

@@ -160,6 +160,9 @@ static void acp_task_take(perch_job *job, void *data, const perch_event *event)
 	case PERCH_EVENT_USAGE:
 		acp_task_usage(task, text);
 		break;
+	case PERCH_EVENT_ACTIVITY:
+		acp_task_activity(task, event);
+		break;
 	case PERCH_EVENT_STDERR:
 		acp_task_add_tail(task, text);
 		break;

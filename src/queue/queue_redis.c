@@ -147,14 +147,7 @@ static int queue_redis_enqueue(
 	return r;
 }
 
-/* Events, ends and forgetting are the workers' and the functions'. */
-static int queue_redis_put_event(struct queue *base, const struct queue_event *event)
-{
-	(void)base;
-	(void)event;
-	return 0;
-}
-
+/* The functions forget by themselves. */
 static int queue_redis_drop(struct queue *base, struct str id, bool only_events)
 {
 	(void)base;
@@ -189,7 +182,6 @@ static void queue_redis_free(struct queue *base)
 
 static const struct queue_table queue_redis_table = {
 	.put = queue_redis_enqueue,
-	.put_event = queue_redis_put_event,
 	.drop = queue_redis_drop,
 	.unwritten = queue_redis_unwritten,
 	.cancel = queue_redis_cancel,
