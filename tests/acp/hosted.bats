@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Agents that speak ACP under perch: `protocol: acp` in a profile.
 
-# shellcheck disable=SC2154 # what agent_open sets
+# shellcheck disable=SC2154,SC2030,SC2031 # what agent_open and turn set
 load ../agent/agents
 load ../foreign/foreign
 
@@ -166,7 +166,8 @@ files_and_terminals() {
     expect_status 0
     turn --prompt "read $HOME/.ssh/id"
     expect '{"content": "key\n"}'
-    SOME_API_TOKEN=s turn --prompt 'run sh -c env'
+    export SOME_API_TOKEN=s
+    turn --prompt 'run sh -c env'
     lacks "$output" SOME_API_TOKEN
     judged
 }
