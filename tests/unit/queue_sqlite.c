@@ -3,12 +3,31 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "harness/folder.h"
+#include "harness/oom.h"
 #include "queue/queue.h"
+
+/* In the place of libc's: SQLite calls this one. */
+static atomic_int syncs;
+
+PERCH_API int fdatasync(int fd)
+{
+	atomic_fetch_add(&syncs, 1);
+	return (int)syscall(SYS_fdatasync, fd);
+}
+
+PERCH_API int fsync(int fd)
+{
+	atomic_fetch_add(&syncs, 1);
+	return (int)syscall(SYS_fsync, fd);
+}
 
 static perch_host *host;
 static char
@@ -116,6 +135,86 @@ START_TEST(what_was_put_is_there)
 }
 END_TEST
 
+static void count_written(void *data, int error)
+{
+	ck_assert_int_eq(error, 0);
+	++*(int *)data;
+}
+
+/* Jobs that are put before the loop waits are written together. */
+static int put_crowd(struct queue *queue, int count)
+{
+	int done = 0, before = atomic_load(&syncs);
+	char id[32];
+	for (int i = 0; i < count; i++) {
+		snprintf(id, sizeof(id), "crowd%d", i);
+		const struct queue_job job = { .id = str_from(id),
+			.kind = STR("turn"),
+			.name = STR("bot"),
+			.owner = STR("me"),
+			.request = STR("{}"),
+			.state = QUEUE_WAITING };
+		ck_assert_int_eq(queue->table->put(queue, &job, count_written, &done), 0);
+	}
+	while (done < count)
+		ck_assert_int_ge(perch_host_wait(host, -1), 0);
+	return atomic_load(&syncs) - before;
+}
+
+START_TEST(durable_is_on_the_disk)
+{
+	open_all();
+	struct queue *queue = open_queue(true);
+	for (int i = 0; i < 5; i++) {
+		int before = atomic_load(&syncs);
+		put(queue, i % 2 ? "one" : "two", QUEUE_WAITING);
+		ck_assert_int_gt(atomic_load(&syncs), before); /* before we heard that it is written */
+	}
+	int all = put_crowd(queue, 200);
+	ck_assert_msg(all >= 1 && all < 200, "%d", all);
+	queue->table->free(queue);
+	queue = open_queue(false);
+	ck_assert_int_eq(put_crowd(queue, 20), 0);
+	queue->table->free(queue);
+	perch_host_free(host);
+}
+END_TEST
+
+static int life_of_a_queue(void *data)
+{
+	struct queue *queue = NULL;
+	const struct queue_job job = { .id = STR("one"),
+		.kind = STR("turn"),
+		.name = STR("bot"),
+		.owner = STR("me"),
+		.request = STR("{}"),
+		.state = QUEUE_WAITING };
+	const struct queue_event event = { 1, STR("one"), STR("{}") };
+	(void)data;
+	perch_host *before = host;
+	int r = perch_host_new(NULL, &host, NULL);
+	if (r == 0)
+		r = try_open(false, &queue, NULL);
+	if (r == 0)
+		r = queue->table->put(queue, &job, NULL, NULL);
+	if (r == 0)
+		r = queue->table->put_event(queue, &event);
+	if (r == 0)
+		r = queue->table->drop(queue, STR("one"), false);
+	if (queue)
+		queue->table->free(queue);
+	perch_host_free(host);
+	host = before;
+	return r;
+}
+
+START_TEST(every_allocation_may_fail)
+{
+	folder_new();
+	oom_every(life_of_a_queue, NULL);
+}
+END_TEST
+
 START_TEST(one_process_has_it)
 {
 	struct queue *other;
@@ -145,4 +244,5 @@ START_TEST(a_file_that_is_no_database)
 }
 END_TEST
 
-SUITE_MAIN("queue-sqlite", what_was_put_is_there, one_process_has_it, a_file_that_is_no_database)
+SUITE_MAIN("queue-sqlite", what_was_put_is_there, durable_is_on_the_disk, every_allocation_may_fail,
+	one_process_has_it, a_file_that_is_no_database)
