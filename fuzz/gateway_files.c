@@ -65,7 +65,8 @@ static void try_settings(struct str text)
 static void try_job(struct str text, enum queue_state state)
 {
 	struct serve *serve = gateway.serve;
-	const struct queue_loader loader = jobs_loader(serve);
+	const struct queue_news news = jobs_news(serve);
+	const struct queue_loader loader = news.loader;
 	struct queue_job job = { .id = STR("j00000000000000000000"), .state = state };
 	job.kind = str_cut(&text, '\n');
 	job.name = str_cut(&text, '\n');
@@ -77,6 +78,8 @@ static void try_job(struct str text, enum queue_state state)
 	job.result = text;
 	check(loader.job(loader.data, &job) == 0);
 	check(loader.event(loader.data, &(struct queue_event){ 7, job.id, event }) == 0);
+	job.revision = 1;
+	check(loader.job(loader.data, &job) == 0);
 	const struct record *record = records_find(&serve->records, job.id);
 	check(!record || str_eq(record->name, job.name));
 	records_free(&serve->records);

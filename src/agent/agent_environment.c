@@ -94,9 +94,9 @@ static bool agent_environment_is_inherited(const struct launch *launch, const ch
 	struct str name = environment_name(variable);
 	if (str_has_prefix(name, STR("AGENT_")))
 		return false;
-	if (!launch->dialect->has_variables && !launch_is_basic(name))
+	if (!launch->dialect->inherits && !launch_is_basic(name))
 		return false;
-	if (launch->dialect->has_variables && profile->has_env_allowlist && !launch_is_basic(name) &&
+	if (launch->dialect->inherits && profile->has_env_allowlist && !launch_is_basic(name) &&
 		!list_has_str(profile->env_allowlist, name))
 		return false;
 	return true;

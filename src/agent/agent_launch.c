@@ -26,7 +26,7 @@ static bool agent_launch_is_allowed(const struct launch *launch, struct str name
 	const struct agent_profile *profile = launch->options->profile;
 	if (!profile->has_env_allowlist || list_has_str(profile->env_allowlist, name))
 		return true;
-	return launch->dialect->has_variables && launch_is_basic(name);
+	return launch->dialect->inherits && launch_is_basic(name);
 }
 
 /* ${VAR} of a template. */

@@ -102,6 +102,7 @@ const struct dialect dialect_0_1 = {
 	.version = "0.1",
 	.splits_command = true,
 	.has_message = true,
+	.inherits = true,
 	.has_variables = true,
 	.last_session_wins = true,
 	.is_session_id = dialect_0_1_is_session_id,

@@ -15,7 +15,7 @@
 struct decision;
 struct grant;
 
-enum agent_dialect { AGENT_0_1, AGENT_0_4 };
+enum agent_dialect { AGENT_0_1, AGENT_0_4, AGENT_ACP, AGENT_DIALECTS };
 
 /* How it is known which dialect an agent speaks. */
 enum dialect_evidence {
@@ -34,6 +34,26 @@ struct profile_about {
 	const char *maintainer;
 	const char *const *tags; /* ends with NULL */
 	const char *notes;
+};
+
+/* An MCP server that an agent of ACP is told of. */
+struct profile_server {
+	bool is_perch; /* perch's own: nothing else is said of it */
+	const char *name;
+	const char *command; /* absolute; or: */
+	const char *url;
+	const char *const *args;  /* ends with NULL, never NULL, as */
+	const char *const *pairs; /* NAME=VALUE: the environment, or the headers of a URL */
+};
+
+/* What counts for an agent of ACP alone. */
+struct profile_acp {
+	bool fs;              /* it may ask for files */
+	bool terminal;        /* and for commands */
+	uint64_t idle_ns;     /* a process without a turn is ended after it; 0 = never */
+	size_t max_processes; /* of this agent, in as many directories */
+	const struct profile_server *servers;
+	size_t server_count;
 };
 
 struct agent_profile {
@@ -66,7 +86,8 @@ struct agent_profile {
 	bool send_error_reply;
 	bool streaming;
 	const char *session_prefix;
-	bool permission;                /* 0.4 */
+	struct profile_acp acp;
+	bool permission;                /* 0.4, ACP */
 	const char *const *permits;     /* tools that the user has allowed it for good; may be NULL */
 	uint64_t permission_timeout_ns; /* so long a program may take to answer; 0 = for ever */
 	bool is_sandboxed;

@@ -7,11 +7,11 @@ const char *turn_hint(struct agent_turn *turn, int exit_code, struct str said)
 {
 	const char *widen_by = turn->options.profile->widen_by;
 	const struct explain_context context = {
-		.policy = &turn->launch.policy,
+		.policy = &turn_launch_of(turn)->policy,
 		.policy_name = "fledge",
 		.widen_by = widen_by ? widen_by : "",
 	};
-	if (exit_code == 0 || !turn->sandbox)
+	if (exit_code == 0 || !turn_sandbox(turn))
 		return "";
 	/* The agent may be a shell, whose words for these they are. */
 	if (exit_code == EXIT_NOT_EXECUTABLE || exit_code == EXIT_NOT_FOUND)

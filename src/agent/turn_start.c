@@ -92,6 +92,10 @@ static int turn_start_launch(struct agent_turn *turn, const perch_child_events *
 		.own_env = turn->options.own_env,
 	};
 	int r = launch_begin(&turn->launch, err);
+	if (r == 0 && turn->dialect->is_resident) {
+		turn_start_note_start(turn, turn->options.message);
+		return turn_seat_take(turn, err);
+	}
 	if (r == 0 && turn->options.profile->is_sandboxed) {
 		r = launch_open_sandbox(&turn->launch, turn->host, &turn->sandbox, err);
 		turn->launch.tmp = r == 0 ? sandbox_tmp(turn->sandbox) : NULL;

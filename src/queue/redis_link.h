@@ -54,7 +54,7 @@ size_t redis_link_pending_bytes(const struct redis_link *link);
  * the link is freed, there will be none. */
 typedef void redis_answer_fn(void *data, const redisReply *reply);
 
-/* Calls one of our functions (perch.lua). Texts are copied. -ENOMEM, -E2BIG. */
+/* Calls one of our functions (queue/lua). Texts are copied. -ENOMEM, -E2BIG. */
 int redis_link_call(struct redis_link *link, const char *function, const struct str *arguments,
 	size_t count, redis_answer_fn *answer, void *data);
 

@@ -11,7 +11,6 @@
 #include "data/json.h"
 #include "serve/jobs.h"
 #include "serve/serve_parts.h"
-#include "serve/watcher.h"
 
 int64_t record_now_ms(void)
 {
@@ -165,30 +164,6 @@ void record_become(struct record *record, enum queue_state state)
 	records->running += record->state == QUEUE_RUNNING;
 }
 
-int record_save(struct record *record, queue_done_fn *done, void *data)
-{
-	struct queue *queue = record->serve->queue;
-	struct queue_job job = {
-		.id = str_from(record->id),
-		.kind = str_from(metrics_kinds[record->kind]),
-		.name = record->name,
-		.owner = record->owner,
-		.session = record->session,
-		.request = record->request.data ? record->request : STR("{}"),
-		.key = record->key,
-		.result = { record->result.json.data, record->result.json.len },
-		.state = record->state,
-		.created_ms = record->created_ms,
-		.started_ms = record->started_ms,
-		.ended_ms = record->ended_ms,
-		.tries = record->tries,
-	};
-	int r = record->serve->options.queue ? jobs_remote_put(record, &job, done, data)
-										 : queue->table->put(queue, &job, done, data);
-	record->saving += r == 0 && done;
-	return r;
-}
-
 /* ---- questions ------------------------------------------------------------------ */
 
 void record_close_ask(struct record *record, uint64_t number)
@@ -232,18 +207,6 @@ struct logged *record_put(struct record *record, uint64_t number, struct str tex
 	if (number > records->last_number)
 		records->last_number = number;
 	return logged;
-}
-
-void record_log(struct record *record, struct str text)
-{
-	struct serve *serve = record->serve;
-	uint64_t number = serve->records.last_number + 1;
-	const struct queue_event event = { number, str_from(record->id), text };
-	if (!record_put(record, number, text))
-		serve_warn(serve, "an event is lost: there is no memory for it");
-	else
-		serve->queue->table->put_event(serve->queue, &event);
-	watchers_touch(record);
 }
 
 struct logged *record_after(const struct record *record, uint64_t number)
@@ -298,7 +261,7 @@ static bool record_keeps_key(const struct record *record, int64_t now_ms)
 /* Whether it is still needed. */
 static bool record_is_needed(const struct record *record)
 {
-	return record->watchers.count || record->is_unsaved || record->saving;
+	return record->watchers.count || record->is_saving;
 }
 
 /* Over the limit the oldest go first, whole, but for one whose key may come again. Of jobs that

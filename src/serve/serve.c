@@ -178,7 +178,7 @@ void serve_reload(struct serve *serve)
 	}
 	serve_set_clocks(serve);
 	catalog_changed(serve->service, serve);
-	jobs_schedule(serve);
+	jobs_look(serve);
 	if (serve->options.say)
 		serve->options.say(serve->options.data, false,
 			"the configuration was read again; listen, socket, project, max_jobs and durable are "
@@ -205,11 +205,6 @@ static int serve_open_service(struct serve *serve, perch_err *err)
 	return perch_service_new(serve->host, &options, &serve->service, err);
 }
 
-static void serve_queue_warns(void *data, const char *text)
-{
-	serve_warn(data, "%s", text);
-}
-
 static int serve_open_stores(struct serve *serve, perch_err *err)
 {
 	_cleanup_free_ char *directory = NULL;
@@ -223,14 +218,7 @@ static int serve_open_stores(struct serve *serve, perch_err *err)
 	_cleanup_free_ char *left = str_join(directory, "/attachments", NULL);
 	if (!path || !transcripts || !left)
 		return err_no_memory(err);
-	const struct queue_options options = { .path = path,
-		.is_durable = serve->settings.is_durable,
-		.warn = serve_queue_warns,
-		.data = serve };
-	const struct queue_loader loader = jobs_loader(serve);
-	r = serve->options.queue
-		? jobs_remote_open(serve, err)
-		: queue_open_sqlite(serve->host, &options, &loader, &serve->queue, err);
+	r = serve->options.queue ? jobs_remote_open(serve, err) : jobs_open(serve, path, err);
 	if (r < 0)
 		return r;
 	tree_remove(left); /* of a process that was killed */
@@ -248,8 +236,6 @@ static int serve_open_clocks(struct serve *serve, perch_err *err)
 		serve_set_clocks(serve);
 	if (r == 0)
 		r = perch_timer_new(serve->host, serve_tick, serve, &serve->tick, err);
-	if (r == 0)
-		r = perch_timer_new(serve->host, jobs_due, serve, &serve->schedule, err);
 	if (r == 0)
 		r = perch_timer_new(serve->host, serve_late, serve, &serve->drain, err);
 	return r;
@@ -293,7 +279,8 @@ static int serve_open(struct serve *serve, perch_err *err)
 		return r;
 	cookies_load(serve);
 	if (!serve->options.queue) /* workers see to their own dead */
-		jobs_recover(serve);
+		serve->queue->table->reap(serve->queue, NULL, NULL);
+	jobs_look(serve);
 	perch_timer_set(serve->tick, SERVE_TICK_MS * NSEC_PER_MSEC);
 	return 0;
 }
@@ -338,7 +325,6 @@ void serve_free(struct serve *serve)
 	strangers_free(&serve->strangers);
 	deadlines_close(&serve->deadlines);
 	perch_timer_free(serve->tick);
-	perch_timer_free(serve->schedule);
 	perch_timer_free(serve->drain);
 	serve_settings_free(&serve->settings);
 	free(serve->scratch);

@@ -69,7 +69,6 @@ struct serve {
 	struct metrics metrics;
 	char *scratch; /* what is read from a connection */
 	perch_timer *tick;
-	perch_timer *schedule; /* jobs that wait are looked at */
 	perch_timer *drain;
 	uint64_t trimmed_ns;
 	uint64_t sampled_ns;

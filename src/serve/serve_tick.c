@@ -17,14 +17,6 @@ static void tick_transcripts(struct serve *serve, uint64_t now_ns)
 	transcripts_ask(serve->transcripts, &ask);
 }
 
-static void tick_save_again(struct serve *serve)
-{
-	for (struct record *item = list_first(&serve->records.all); item; item = list_next(item)) {
-		if (item->is_unsaved && !item->saving)
-			record_save(item, NULL, NULL);
-	}
-}
-
 static void tick_jobs(struct serve *serve, uint64_t now_ns)
 {
 	int64_t keep = serve->settings.keep_seconds;
@@ -33,7 +25,6 @@ static void tick_jobs(struct serve *serve, uint64_t now_ns)
 		return;
 	serve->trimmed_ns = now_ns;
 	records_trim(serve, record_now_ms());
-	tick_save_again(serve);
 }
 
 static void tick_sample(struct serve *serve, uint64_t now_ns)

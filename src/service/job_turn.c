@@ -161,6 +161,7 @@ static void job_turn_start(perch_job *job)
 {
 	struct agent_turn_options *options = &job->turn.options;
 	perch_err err = { 0 };
+	options->residents = job->service->residents;
 	options->events = &job_turn_events;
 	options->data = job;
 	options->trace =

@@ -66,7 +66,7 @@ struct run_job {
 };
 
 struct turn_job {
-	struct kept_profile *profile;
+	struct cached_profile *profile;
 	struct session_turn *session; /* until its end is recorded; NULL = nothing is stored */
 	struct agent_turn *turn;
 	struct agent_turn_options options;
@@ -149,8 +149,9 @@ struct perch_service {
 	perch_err no_audit; /* why its settings could not be read; code 0 = they could */
 	struct bound_tools tools;
 	struct profiles profiles;
-	perch_sessions stored; /* its `sessions` NULL = not opened yet, or nothing is stored */
-	struct trace *trace;   /* NULL = none */
+	struct residents *residents; /* agents that serve many turns; NULL = none is kept */
+	perch_sessions stored;       /* its `sessions` NULL = not opened yet, or nothing is stored */
+	struct trace *trace;         /* NULL = none */
 	bool has_trace_head;
 	struct timer trace_due; /* what was recorded is to be written */
 	bool has_trace_timer;
@@ -233,6 +234,7 @@ struct job_ask *job_ask_find(const perch_job *job, uint64_t number);
 /* It is answered. */
 void job_ask_close(perch_job *job, struct job_ask *ask);
 /* No answer is needed any more. */
+void job_ask_withdraw(perch_job *job, struct job_ask *ask);
 void job_ask_withdraw_all(perch_job *job);
 void job_ask_free_all(perch_job *job);
 

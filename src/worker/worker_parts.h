@@ -92,7 +92,6 @@ void worker_job_tick(struct worker_job *job);
 
 /* What the job tells becomes events, text and result. */
 void worker_job_told(perch_job *running, void *data, const perch_event *event);
-void worker_job_add(struct worker_job *job, struct str text);
 void worker_job_send(struct worker_job *job);
 /* It ends without having run. */
 void worker_job_fail(

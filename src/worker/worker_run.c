@@ -57,7 +57,8 @@ void worker_look(struct worker *worker)
 	if (worker->is_claiming || worker->is_draining || worker->is_over || !worker->ready_ns ||
 		worker->jobs.count >= (size_t)worker->options.max_jobs)
 		return;
-	worker->is_claiming = worker->queue->table->claim(worker->queue, worker_claimed, worker) == 0;
+	worker->is_claiming =
+		worker->queue->table->claim(worker->queue, false, worker_claimed, worker) == 0;
 }
 
 static struct worker_job *worker_find(struct worker *worker, struct str id)

@@ -151,7 +151,8 @@ static int load_jobs(void *data)
 	int r = gateway_open(&gateway, NULL);
 	if (r < 0)
 		return r;
-	const struct queue_loader loader = jobs_loader(gateway.serve);
+	const struct queue_news news = jobs_news(gateway.serve);
+	const struct queue_loader loader = news.loader;
 	const struct queue_event event = { 7, job.id, STR("{\"event\":\"end\"}") };
 	r = loader.job(loader.data, &job);
 	if (r == 0)

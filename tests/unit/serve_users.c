@@ -10,6 +10,7 @@
 #include "harness/folder.h"
 #include "harness/oom.h"
 #include "serve/address.h"
+#include "serve/routes.h"
 #include "serve/identity.h"
 #include "serve/serve_settings.h"
 
@@ -231,5 +232,11 @@ START_TEST(settings_of_the_file)
 }
 END_TEST
 
-SUITE_MAIN("serve-users", addresses, strangers_are_counted, what_a_token_allows, tokens_are_kept,
-	a_file_that_is_none, who_is_known, settings_of_the_file)
+START_TEST(every_address_can_be_reached)
+{
+	ck_assert(http_routes_are_valid(&routes));
+}
+END_TEST
+
+SUITE_MAIN("serve-users", every_address_can_be_reached, addresses, strangers_are_counted,
+	what_a_token_allows, tokens_are_kept, a_file_that_is_none, who_is_known, settings_of_the_file)

@@ -219,7 +219,7 @@ static int agent_check(struct cli *cli, int argc, char **argv)
 const struct command agent_check_command = {
 	.name = "check",
 	.summary = "look at a profile: what would be started, and what is missing",
-	.help = "usage: perch agent check NAME|FILE [--json] [--protocol 0.1|0.4]\n"
+	.help = "usage: perch agent check NAME|FILE [--json] [--protocol 0.1|0.4|acp]\n"
 			"\n"
 			"Reads a profile and shows what it means here: the command as it would be\n"
 			"started, with its placeholders, the program it finds, the directory, the\n"

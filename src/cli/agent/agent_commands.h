@@ -10,6 +10,7 @@
 #include "perch/agent.h"
 #include "perch/host.h"
 #include "perch/json.h"
+#include "perch/service.h"
 #include "proc/outlet.h"
 #include "term/prose.h"
 
@@ -62,6 +63,17 @@ int agent_catalogue_read(const char *name, struct arena *arena, struct agent_pro
 /* The word of argv that is a script which looks like an agent of 0.4, although the profile does not
  * say so; or NULL. */
 const char *agent_guess_newer(const struct agent_profile *profile, const char *const *argv);
+
+/* ---- agent_activity.c: tools and plans --------------------------------------------- */
+
+/* In a line; false = it is not worth one. */
+bool agent_activity_words(const perch_event *event, struct buf *out);
+
+/* ---- agent_end.c ------------------------------------------------------------------- */
+
+/* Frees a service; agents that serve many turns may leave by themselves, for a while. NULL is
+ * fine. */
+void agent_end_service(perch_host *host, perch_service *service);
 
 /* ---- agent_needs.c: what an agent needs beside its profile -------------------------- */
 

@@ -120,6 +120,7 @@ static int agent_run_open_service(struct agent_run *run, perch_err *err)
 {
 	perch_service_options options = PERCH_SERVICE_OPTIONS_INIT;
 	options.no_store = run->words.no_store;
+	options.no_spares = true; /* one turn, and then the end */
 	options.trace = run->cli->trace;
 	options.trace_secrets = run->cli->trace_secrets;
 	options.warn = agent_run_service_warns;
@@ -253,7 +254,7 @@ const struct command agent_run_command = {
 			"Without a message it is read from stdin, where that is a pipe or a file.\n"
 			"\n"
 			"  -p, --profile NAME|FILE, --prompt TEXT, --stdin   the same as options\n"
-			"  --protocol 0.1|0.4     how the agent speaks, whatever the profile says\n"
+			"  --protocol 0.1|0.4|acp   how the agent speaks, whatever the profile says\n"
 			"  --session ID | --session-name NAME | --new   which session is continued\n"
 			"  --from USER            the sender of the message\n"
 			"  --image, --file, --audio, --video URL   what is attached (again for more)\n"

@@ -290,7 +290,7 @@ static void agent_serve_close_serve(struct serve *serve)
 {
 	intake_free(serve->intake);
 	serve_turns_free(&serve->turns);
-	perch_service_free(serve->turns.service);
+	agent_end_service(serve->host, serve->turns.service);
 	if (serve->has_signals)
 		signals_close(&serve->signals);
 	outlet_close(&serve->outlet);

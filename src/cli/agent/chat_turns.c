@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/err.h"
 #include "base/macros.h"
 #include "base/vec.h"
@@ -93,6 +94,13 @@ static void chat_turns_error(struct chat *chat, const perch_event *event)
 		chat_show_note(chat, "error", str_of(event->text));
 }
 
+static void chat_turns_activity(struct chat *chat, const perch_event *event)
+{
+	_cleanup_(buf_free) struct buf words = { 0 };
+	if (agent_activity_words(event, &words))
+		chat_show_note(chat, event->code, (struct str){ words.data, words.len });
+}
+
 static void chat_turns_event(perch_job *job, void *data, const perch_event *event)
 {
 	struct chat_turn *turn = data;
@@ -114,6 +122,9 @@ static void chat_turns_event(perch_job *job, void *data, const perch_event *even
 		break;
 	case PERCH_EVENT_THINKING:
 		chat_show_thought(chat, str_of(event->text));
+		break;
+	case PERCH_EVENT_ACTIVITY:
+		chat_turns_activity(chat, event);
 		break;
 	case PERCH_EVENT_STDERR:
 		chat_show_stderr(chat, str_of(event->text));
