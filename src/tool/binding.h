@@ -70,6 +70,8 @@ struct tool_server {
 	const char *instructions; /* as they were approved; "" = none */
 	const char *instructions_pin;
 	const char *secrets; /* a file of variables, NAME=VALUE in each line; "" = none */
+	const char *url;     /* of a remote server, which has no command; "" = it is a program */
+	const char *token;   /* of a remote server: the file that holds it; "" = none */
 };
 
 struct tool_binding {

@@ -94,6 +94,10 @@ static void binding_add_server(struct path_list *words, const struct tool_bindin
 		path_list_add(words, "shared by all callers");
 	if (server->secrets[0])
 		binding_add_path(words, "secrets", server->secrets);
+	if (server->url[0])
+		binding_add_word(words, "url", server->url);
+	if (server->token[0])
+		binding_add_path(words, "token", server->token);
 }
 
 /* Without a sandbox all that decides what is executed counts. */

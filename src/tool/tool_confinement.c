@@ -139,7 +139,8 @@ static int tool_confinement_own(const struct tool_binding *binding, struct arena
 	if (!beside || !target)
 		return err_no_memory(err);
 	size_t count = 0;
-	ret_own[count++] = target;
+	if (target[0]) /* a remote server's is found at its start */
+		ret_own[count++] = target;
 	if (beside[0])
 		ret_own[count++] = beside;
 	if (binding->directory[0])

@@ -61,7 +61,7 @@ static void tool_list_add_row(struct table *table, const struct listed *listed, 
 		listed->name,
 		strcmp(binding->name, listed->name) == 0 ? "-" : binding->name,
 		names[0] ? names : "-",
-		binding->command,
+		binding->server.url[0] ? binding->server.url : binding->command,
 	};
 	table_add(table, cells);
 }
