@@ -195,7 +195,7 @@ void cookies_login(struct exchange *exchange)
 		cookies_refuse(exchange);
 }
 
-/* null: nobody. A page asks so, because a browser tells its user of every 401. */
+/* null: nobody is signed in. It is no 401, because a browser shows its user every 401. */
 void cookies_who(struct exchange *exchange)
 {
 	_cleanup_(buf_free) struct buf json = { 0 };

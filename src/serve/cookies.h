@@ -15,7 +15,7 @@ struct cookie {
 	char hash[SHA256_HEX_SIZE];
 	int64_t until; /* seconds since 1970 */
 	struct identity *who;
-	bool is_by_link; /* a person has it: the link is shown on a terminal alone */
+	bool is_by_link; /* a person has it: the link is shown only on a terminal */
 };
 
 struct cookies {
@@ -41,8 +41,8 @@ void cookies_free(struct cookies *cookies);
 struct cookie *cookies_add(struct cookies *cookies, const char *hash, int64_t until,
 	struct identity *who, bool is_by_link);
 
-/* cookies_file.c: browsers stay signed in when the server is started again. A file that cannot be
- * read or written costs a sign-in, so nobody is told. */
+/* cookies_file.c: browsers stay signed in when the server is started again. If the file cannot be
+ * read or written, users have to sign in again: no message is needed. */
 void cookies_save(const struct cookies *cookies);
 void cookies_load(struct serve *serve);
 

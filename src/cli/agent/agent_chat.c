@@ -36,7 +36,7 @@ static void agent_chat_service_warns(perch_service *service, void *data, const c
 	chat_show_note(data, "warning", str_from(text));
 }
 
-/* Only to be told: a failure is told by the first turn. */
+/* Whether the session has earlier turns, for the greeting: a failure is left to the first turn. */
 static bool agent_chat_goes_on(const struct chat *chat, perch_sessions *sessions)
 {
 	perch_session session;
