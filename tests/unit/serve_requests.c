@@ -1,10 +1,9 @@
-/* Requests to the gateway, and what it finds on its disk, without memory: each allocation fails in
+/* Requests to the gateway, and the jobs that it finds, without memory: each allocation fails in
  * turn. Nothing is offered, so nothing runs; who is told so is told in JSON. */
 #include "harness/suite.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/cleanup.h"
 #include "harness/folder.h"
@@ -12,8 +11,6 @@
 #include "harness/oom.h"
 #include "serve/jobs.h"
 #include "serve/serve_parts.h"
-
-#define HASH "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
 static const struct {
 	const char *line;
@@ -91,46 +88,6 @@ START_TEST(requests_without_memory)
 }
 END_TEST
 
-/* ---- cookies -------------------------------------------------------------------- */
-
-static void write_cookies(long long until)
-{
-	_cleanup_(buf_free) struct buf text = { 0 };
-	buf_printf(&text, "%s %lld - local\n%s %lld %s local\n", HASH, until, HASH, until, HASH);
-	buf_printf(&text, "%s 1 - local\n%s x - local\nshort %lld - local\n", HASH, HASH, until);
-	buf_printf(&text, "%s %lld - nobody\n\n%s\n%s %lld", HASH, until, HASH, HASH, until + 999999);
-	folder_write_n("state/perch/cookies", (struct str){ text.data, text.len });
-}
-
-static int load_cookies(void *data)
-{
-	struct gateway gateway;
-	int r = gateway_open(&gateway, NULL);
-	if (r < 0)
-		return r;
-	cookies_load(gateway.serve);
-	if (data)
-		*(size_t *)data = gateway.serve->cookies.list.count;
-	const struct cookie *first = list_first(&gateway.serve->cookies.list);
-	ck_assert(!first || first->is_by_link);
-	cookies_save(&gateway.serve->cookies);
-	gateway_close(&gateway);
-	return 0;
-}
-
-START_TEST(cookies_of_the_file)
-{
-	size_t count = 0;
-	open_folder();
-	write_cookies((long long)time(NULL) + 3600);
-	ck_assert_int_eq(load_cookies(&count), 0);
-	ck_assert_uint_eq(count, 1); /* of nine lines */
-	ck_assert_int_eq(load_cookies(&count), 0);
-	ck_assert_uint_eq(count, 1); /* what was saved is read again */
-	oom_every(load_cookies, NULL);
-}
-END_TEST
-
 /* ---- jobs ------------------------------------------------------------------------ */
 
 static int load_jobs(void *data)
@@ -173,4 +130,4 @@ START_TEST(jobs_of_the_queue)
 }
 END_TEST
 
-SUITE_MAIN("serve-requests", requests_without_memory, cookies_of_the_file, jobs_of_the_queue)
+SUITE_MAIN("serve-requests", requests_without_memory, jobs_of_the_queue)
