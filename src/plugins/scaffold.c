@@ -52,7 +52,7 @@ static const char *scaffold_name_problem(const char *name)
 		problem = "is too long";
 	for (const char *c = name; *c && !problem; c++) {
 		if (!isalnum((unsigned char)*c) && !strchr("-_.", *c))
-			problem = "may have letters, digits, - _ and . in it";
+			problem = "may have a to z, A to Z, digits, - _ and . in it";
 	}
 	return problem;
 }

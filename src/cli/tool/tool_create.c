@@ -33,8 +33,8 @@ const struct command tool_verb_create = {
 	.summary = "begin a new tool that works at once",
 	.help = "usage: perch tool create NAME [OPTIONS]\n"
 			"\n"
-			"Makes the directory NAME with a tool that works at once: rterm-plugin.json, which\n"
-			"says what it takes, and its program. What is there already is never changed.\n"
+			"Makes the directory NAME with a tool that works at once: rterm-plugin.json,\n"
+			"which says what it takes, and its program. What is there is never changed.\n"
 			"\n"
 			"  -l, --lang WORD     sh (the default), python, javascript or c\n"
 			"  -d, --description TEXT\n"
