@@ -224,7 +224,7 @@ static const struct {
 	{ &deliberate, "\r", 20, 4, "? May it?\n  {\"command\":\"rm\n  -rf /\"}\n  Type ..." },
 	{ &ways, "", 60, 5, "? May it? (or so)\n  Type yes, no, session or always [no]:" },
 	{ &ways, "x\r", 60, 5,
-		"? May it? (or so)\n  Type yes, no, session or always [no]: x\n"
+		"? May it? (or so)\n  Type yes, no, session or always [no]:\n"
 		"  ! please type yes, no, session or always" },
 	{ &ways, "always", 40, 5, "? May it? (or so)\n  Type yes, no, session or ... always" },
 	{ &long_confirm, "", 40, 5,
