@@ -311,6 +311,17 @@ int help_put(const char *text);
 /* What `perch help options` says of those that cli_read_globals reads. */
 extern const char globals_help[];
 
+/* ---- ui/message.c --------------------------------------------------------------- */
+
+/* Appends a message as lines: broken at words where there are `columns` (0 = not at all), with a
+ * hanging indent; a command to be copied has a line of its own. `used` columns of the first line
+ * are taken. No character of it moves the cursor. */
+void message_append(struct buf *out, const char *text, size_t used, size_t columns);
+
+/* Where the message names a place in a file, PATH:LINE:COLUMN, appends that line of it, and a caret
+ * below the column. */
+void message_append_place(struct buf *out, const char *text, size_t columns);
+
 /* ---- ui/cli_host.c --------------------------------------------------------------- */
 
 /* Where perch-guard is: PERCH_GUARD, in the tree of this program, or NULL for where the library

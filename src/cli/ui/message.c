@@ -1,5 +1,5 @@
 /* The text of an error, as it stands on the screen. */
-#include "cli/ui/message.h"
+#include "cli/cli.h"
 
 #include <ctype.h>
 #include <stdint.h>

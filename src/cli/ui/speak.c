@@ -16,7 +16,6 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "cli/cli.h"
-#include "cli/ui/message.h"
 #include "term/style.h"
 #include "term/text.h"
 #include "term/tty.h"
