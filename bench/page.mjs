@@ -3,7 +3,10 @@
 
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { agent, Browser, expose, Server, token } from "../tests/page/browser.mjs";
+import { Browser, closeChromium } from "../tests/page/browser.mjs";
+import { makePlace } from "../tests/page/place.mjs";
+
+const { agent, expose, server: makeServer, token } = makePlace(process.argv[2]);
 
 const PAINTS = 7;
 const MESSAGES = 10000;
@@ -12,21 +15,20 @@ const STREAM_SECONDS = 10;
 const middle = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 const tell = (what, value, aim) => console.log(`${what.padEnd(58)} ${value.padStart(12)}   ${aim}`);
 
-/** CPU seconds of the browser's processes that draw and run the page. */
-function cpuOfBrowser(home) {
-  let ticks = 0;
+/** CPU seconds of the browser's processes: what descends from this one, but for perch. */
+function cpuOfBrowser() {
+  const found = new Map();
   for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
     try {
-      const words = readFileSync(`/proc/${pid}/cmdline`, "utf8");
-      if (!words.includes("chrom") || !words.includes(home)) continue;
-      const [, rest] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ");
+      const [head, rest] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ");
       const fields = rest.split(" ");
-      ticks += Number(fields[11]) + Number(fields[12]);
+      found.set(Number(pid), { isChromium: head.includes("(chrom"), parent: Number(fields[1]), ticks: Number(fields[11]) + Number(fields[12]) });
     } catch {
       // it has ended
     }
   }
-  return ticks / 100;
+  const isOurs = (one) => one && (one.parent === process.pid || isOurs(found.get(one.parent)));
+  return [...found.values()].filter((one) => one.isChromium && isOurs(one)).reduce((sum, one) => sum + one.ticks, 0) / 100;
 }
 
 async function paint(server, browser) {
@@ -92,11 +94,11 @@ async function stream(server, browser) {
   const session = await browser.context.newCDPSession(page);
   await session.send("Performance.enable");
   const metric = async (name) => (await session.send("Performance.getMetrics")).metrics.find((one) => one.name === name).value;
-  const [task, cpu, since] = [await metric("TaskDuration"), cpuOfBrowser(browser.home), performance.now()];
+  const [task, cpu, since] = [await metric("TaskDuration"), cpuOfBrowser(), performance.now()];
   await new Promise((done) => { setTimeout(done, STREAM_SECONDS * 600); });
   const seconds = (performance.now() - since) / 1000;
   tell("100 partials a second, the page's thread", `${((await metric("TaskDuration") - task) / seconds * 100).toFixed(1)} %`, "of one core");
-  tell("100 partials a second, every process of chromium", `${((cpuOfBrowser(browser.home) - cpu) / seconds * 100).toFixed(1)} %`, "15 % of one core at most");
+  tell("100 partials a second, every process of chromium", `${((cpuOfBrowser() - cpu) / seconds * 100).toFixed(1)} %`, "15 % of one core at most");
   await page.close();
 }
 
@@ -111,7 +113,7 @@ for i in range(${STREAM_SECONDS * 100}):
     time.sleep(max(0, begun + (i + 1) / 100 - time.monotonic()))
 `);
 const secret = token("bench");
-const server = await new Server().start();
+const server = await makeServer().start();
 const browser = await new Browser().open();
 try {
   await (await browser.enter(server, secret)).close();
@@ -121,6 +123,7 @@ try {
   browser.check();
 } finally {
   await browser.close();
+  await closeChromium();
   await server.stop("SIGKILL");
 }
 process.exit(0);

@@ -55,6 +55,11 @@ static void redis_stop(void)
 	waitpid(redis, NULL, 0);
 }
 
+static void queue_ready(void *data)
+{
+	*(bool *)data = true;
+}
+
 /* ---- jobs -------------------------------------------------------------------------------- */
 
 static size_t accepted;
@@ -69,12 +74,15 @@ static void job_accepted(void *data, int error)
 
 static double enqueue_all(size_t count)
 {
-	const struct queue_redis_options options = { .url = url };
+	bool is_ready = false;
+	const struct queue_redis_options options = {
+		.url = url, .ready = queue_ready, .data = &is_ready
+	};
 	struct queue *queue = NULL;
 	perch_host *host = place_host();
 	if (queue_open_redis(host, &options, &queue, NULL) < 0)
 		fail("no queue");
-	while (!queue_redis_is_ready(queue))
+	while (!is_ready)
 		perch_host_wait(host, -1);
 	accepted = 0;
 	uint64_t begun = bench_now_ns();
@@ -190,7 +198,7 @@ static void chain_claimed(void *data, const struct queue_claim *claim)
 
 static void chain_next(struct chain *chain)
 {
-	chain->hand->queue->table->claim(chain->hand->queue, chain_claimed, chain);
+	chain->hand->queue->table->claim(chain->hand->queue, false, chain_claimed, chain);
 }
 
 static void hand_rung(void *data, struct str cancelled)
@@ -208,11 +216,15 @@ static struct queue *open_worker(perch_host *host, int number)
 	worker = (struct queue_worker){
 		.name = name, .offers = offers, .offer_count = 1, .rung = hand_rung
 	};
-	const struct queue_redis_options options = { .url = url, .worker = &worker };
+	static bool is_ready;
+	is_ready = false;
+	const struct queue_redis_options options = {
+		.url = url, .worker = &worker, .ready = queue_ready, .data = &is_ready
+	};
 	struct queue *queue = NULL;
 	if (queue_open_redis(host, &options, &queue, NULL) < 0)
 		fail("no queue");
-	while (!queue_redis_is_ready(queue))
+	while (!is_ready)
 		perch_host_wait(host, -1);
 	return queue;
 }
@@ -339,7 +351,7 @@ static void tell_times(void)
 {
 	perch_host *host = place_host();
 	struct queue *queue = open_worker(host, 0);
-	queue->table->claim(queue, got_one, NULL);
+	queue->table->claim(queue, false, got_one, NULL);
 	while (!got_id[0])
 		perch_host_wait(host, -1);
 	for (uint64_t i = 0; i < SAMPLES; i++) {
@@ -392,13 +404,16 @@ static void measure_events(void)
 		.state = hears_state,
 		.over = hears_end,
 	};
-	const struct queue_redis_options options = { .url = url, .news = &news };
+	bool is_ready = false;
+	const struct queue_redis_options options = {
+		.url = url, .news = &news, .ready = queue_ready, .data = &is_ready
+	};
 	struct queue *queue = NULL;
 	perch_host *host = place_host();
 	enqueue_all(1);
 	if (queue_open_redis(host, &options, &queue, NULL) < 0)
 		fail("no queue");
-	while (!queue_redis_is_ready(queue))
+	while (!is_ready)
 		perch_host_wait(host, -1);
 	for (int i = 0; i < 200; i++)
 		perch_host_wait(host, 1);

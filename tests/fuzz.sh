@@ -10,7 +10,7 @@ set -eu
 
 tests=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
 top=${tests%/*}
-build=${PERCH_RELEASE:-$top/build}-fuzz
+build=${PERCH_RELEASE:-$top/build}-asan
 seconds=${PERCH_FUZZ_SECONDS:-2}
 # shellcheck source=tests/lib.sh
 . "$tests/lib.sh"

@@ -2,7 +2,8 @@
 # A name is found by searching for it, and a file is read in one sitting: no two file-level functions
 # and no two files share a name, no file has more than 400 lines and no function more than 60. A
 # header is for several files: what one file alone needs of its neighbour stands in the header of
-# the folder, or both files are one.
+# the folder, or both files are one. Names need no legend, and nothing longer than ten lines stands
+# twice.
 set -eu
 
 tests=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
@@ -98,6 +99,55 @@ lonely_headers() (
         }'
 )
 
+# Words that once had a meaning of their own here, which a newcomer had to be told. The second list
+# has plain words, which are only wrong as the first word of a name.
+legend_words='likeness trail shelf kept_back den lending plant corpses give_birth_somehow bear_aside become_untouchable'
+legend_names='keep kept made aside ahead stores'
+
+# legends TREE: the words above, in names of files, types and functions, and in comments.
+legends() (
+    cd "$1"
+    find src sdk include -name '*.[ch]' -exec awk -v words="$legend_words" -v names="$legend_names" '
+        BEGIN {
+            gsub(/ /, "|", words)
+            gsub(/ /, "|", names)
+            word = "(^|[^a-z])(" words ")([^a-z]|$)"
+            file = "/(" words "|" names ")[_.][^/]*$"
+            type = "(struct|enum|union) (" names ")([^a-z]|$)"
+            function_ = "^[a-z].*[ *](" names ")(_[a-z0-9_]+)?\\("
+        }
+        FNR == 1 && FILENAME ~ file { print FILENAME ": its name" }
+        $0 ~ word || $0 ~ type || $0 ~ function_ { print FILENAME ":" FNR ":" $0 }' {} + | sort
+)
+
+# copies TREE: runs of more than ten lines that stand in two places. Blank lines, comments, lines of
+# punctuation alone and includes do not count, nor does white space.
+copies() (
+    cd "$1"
+    # shellcheck disable=SC2016 # the program is awk's
+    find src sdk -name '*.[ch]' | sort | xargs awk -v most=10 '
+        FNR == 1 { count = 0; is_copy = 0 }
+        { gsub(/[ \t]+/, "") }
+        /^\/\*/ { in_comment = 1 }
+        in_comment { in_comment = !/\*\/$/; next }
+        !/[a-zA-Z0-9]/ || /^#include/ { next }
+        {
+            line[++count] = $0
+            place[count] = FNR
+            if (count <= most)
+                next
+            run = ""
+            for (i = count - most; i <= count; i++)
+                run = run line[i] "\n"
+            here = FILENAME ":" place[count - most]
+            if (!(run in first))
+                first[run] = here
+            else if (!is_copy)
+                print here ": stands at " first[run] ", too"
+            is_copy = first[run] != here
+        }'
+)
+
 finds_nothing() {
     found=$("$1" "$2") || return 1
     printf '%s\n' "$found"
@@ -123,6 +173,8 @@ check "no two file-level functions have one name" finds_nothing shared_functions
 check "no two files have one name" finds_nothing shared_files "${tests%/*}"
 check "no file and no function is too long" finds_nothing long_ones "${tests%/*}"
 check "no header is for one neighbour alone" finds_nothing lonely_headers "${tests%/*}"
+check "no name needs a legend" finds_nothing legends "${tests%/*}"
+check "nothing longer than ten lines stands twice" finds_nothing copies "${tests%/*}"
 
 mkdir -p "$tree/src/base" "$tree/src/data" "$tree/sdk" "$tree/include"
 printf 'static int fail(int a)\n{\n}\nstatic int table[] = { f(1) };\n' >"$tree/src/base/one.c"
@@ -145,4 +197,19 @@ check "allowed: a header for two files" finds_nothing lonely_headers "$tree"
 mv "$tree/src/base/three.c" "$tree/src/data/three.c"
 rm "$tree/src/base/two.c"
 check "allowed: a header for another folder" finds_nothing lonely_headers "$tree"
+rm "$tree"/src/*/*
+echo >"$tree/src/base/kept_paths.c"
+check "found: a file whose name needs a legend" finds legends "src/base/kept_paths.c: its name"
+rm "$tree/src/base/kept_paths.c"
+printf '/* On the shelf. */\n' >"$tree/src/base/one.c"
+check "found: a word that needs a legend" finds legends "src/base/one.c:1:"
+printf 'static int made_join(void)\n{\n}\n' >"$tree/src/base/one.c"
+check "found: a function whose name needs a legend" finds legends "src/base/one.c:1:static int made_join"
+printf '/* What was made is kept. */\n\tstruct file *kept = make();\n' >"$tree/src/base/one.c"
+check "allowed: the same words as plain ones" finds_nothing legends "$tree"
+{ printf 'int one(void)\n{\n' && seq 11 | sed 's/.*/	step(&);/' && printf '}\n'; } >"$tree/src/base/one.c"
+{ printf 'int two(void)\n{\n' && seq 11 | sed 's/.*/  step( & );\n/' && printf '}\n'; } >"$tree/src/base/two.c"
+check "found: eleven lines that stand twice" finds copies "src/base/two.c:3: stands at src/base/one.c:3, too"
+sed -i '/step( 6 )/d' "$tree/src/base/two.c"
+check "allowed: ten of them" finds_nothing copies "$tree"
 finish

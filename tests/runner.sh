@@ -293,6 +293,36 @@ interrupted_run_waits() {
     [ "$status" -eq 143 ] && is_left_alone
 }
 check "two lanes: told to end, it leaves nothing behind" interrupted_run_waits
+
+# --- once more, alone ---------------------------------------------------------
+
+suite <<'END'
+echo "1..1"
+if mkdir "$PERCH_BUILD/was-here"; then
+    echo "not ok 1 - in a hurry"
+    exit 1
+fi
+echo "ok 1 - in a hurry"
+END
+another racing
+racing_is_told() {
+    rm -rf "$PERCH_BUILD/was-here"
+    PERCH_TEST_AGAIN=1 ends_with "2 passed, 0 failed" 0 "$work/racing" "$work/passing" || return 1
+    printf '%s\n' "$said" | grep -q 'not ok 1 - in a hurry' &&
+        printf '%s\n' "$said" | grep -qx 'once more, alone: racing ' &&
+        [ "$(printf '%s\n' "$said" | grep -c '^ok ')" -eq 2 ]
+}
+failing_again_fails() {
+    PERCH_TEST_AGAIN=1 ends_with "1 passed, 1 failed" 1 "$work/failing" "$work/passing" &&
+        [ "$(printf '%s\n' "$said" | grep -c '^FAILED failing')" -eq 2 ]
+}
+several_are_no_accident() {
+    rm -rf "$PERCH_BUILD/was-here"
+    PERCH_TEST_AGAIN=1 ends_with "0 passed, 2 failed" 1 "$work/racing" "$work/failing"
+}
+check "a suite that passes the second time, alone, is told of" racing_is_told
+check "a suite that fails the second time has failed" failing_again_fails
+check "more failures than are run again fail the run at once" several_are_no_accident
 unset PERCH_TEST_LANES
 
 unknown_suite_is_refused() {

@@ -3,9 +3,11 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { agent, bindTool, Browser, expose, perch, Server, source, token, work, write } from "../../tests/page/browser.mjs";
+import { Browser, closeChromium } from "../../tests/page/browser.mjs";
+import { makePlace, source, write } from "../../tests/page/place.mjs";
 
 const out = process.argv[2];
+const { agent, bindTool, expose, perch, server: makeServer, token, work } = makePlace(out);
 
 /** What takes another time each time is not compared. */
 const steady = (text) => text.replace(/\d+(\.\d+)? (ms|s)\b/g, "N $2").replace(/\d+\.\ds\b/g, "Ns").replace(/reach \w+/g, "reach R").replace(/\s+/g, " ").trim();
@@ -48,7 +50,7 @@ agent("echo", "#!/bin/sh\necho \"$AGENT_MESSAGE\"\n", "description: Says what yo
 perch("plugins", "install", join(source, "examples/plugins/deploy-python"), "--yes");
 bindTool(join(source, "examples/tools/python"));
 const secret = token("you");
-const server = await new Server().start();
+const server = await makeServer().start();
 const browser = await new Browser().open({ viewport: { width: 1280, height: 920 } });
 try {
   const words = {};
@@ -63,6 +65,7 @@ try {
   writeFileSync(join(out, "page.json"), `${JSON.stringify(words, null, 2)}\n`);
 } finally {
   await browser.close();
+  await closeChromium();
   await server.stop("SIGKILL");
 }
 process.exit(0);

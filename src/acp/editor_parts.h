@@ -116,10 +116,7 @@ void acp_store_add(const struct acp_task *task);
 void acp_task_begin(struct acp_editor *editor, const struct acp_wish *wish);
 /* The user wants it to end; its request is answered when it has. */
 void acp_task_cancel(struct acp_task *task);
-/* Adds to a text up to a limit. */
-void acp_task_add(struct buf *buf, size_t max, struct str text);
 void acp_task_say(struct acp_task *task, struct str text);
-void acp_task_warn(struct acp_task *task, struct str text);
 /* With its memory alone: its job is gone already. */
 void acp_task_free(struct acp_task *task);
 
@@ -132,6 +129,10 @@ int acp_text_read(struct acp_task *task, const struct acp_wish *wish, struct are
 /* ---- editor_end.c ---------------------------------------------------------- */
 
 void acp_task_end(struct acp_task *task, const perch_job_end *end);
+
+/* ---- editor_activity.c ----------------------------------------------------- */
+
+void acp_task_activity(struct acp_task *task, const perch_event *event);
 
 /* ---- editor_ask.c ---------------------------------------------------------- */
 

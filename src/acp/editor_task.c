@@ -15,7 +15,8 @@ enum { ACP_ARGUMENTS_MAX = 256 };
 
 /* ---- texts ----------------------------------------------------------------- */
 
-void acp_task_add(struct buf *buf, size_t max, struct str text)
+/* Adds to a text up to a limit. */
+static void acp_task_add(struct buf *buf, size_t max, struct str text)
 {
 	size_t room = max > buf->len ? max - buf->len : 0;
 	buf_append(buf, text.data, text.len < room ? text.len : room);
@@ -29,7 +30,7 @@ void acp_task_say(struct acp_task *task, struct str text)
 }
 
 /* The protocol has no warnings: those who look at thoughts see them, and the editor's log. */
-void acp_task_warn(struct acp_task *task, struct str text)
+static void acp_task_warn(struct acp_task *task, struct str text)
 {
 	char line[1024];
 	snprintf(line, sizeof(line), "%.*s", (int)(text.len < 1000 ? text.len : 1000), text.data);
@@ -158,6 +159,9 @@ static void acp_task_take(perch_job *job, void *data, const perch_event *event)
 		break;
 	case PERCH_EVENT_USAGE:
 		acp_task_usage(task, text);
+		break;
+	case PERCH_EVENT_ACTIVITY:
+		acp_task_activity(task, event);
 		break;
 	case PERCH_EVENT_STDERR:
 		acp_task_add_tail(task, text);

@@ -7,8 +7,8 @@
 #include "base/err.h"
 #include "base/stamp.h"
 
-struct kept_profile {
-	struct kept_profile *next;
+struct cached_profile {
+	struct cached_profile *next;
 	char *path; /* as it was asked for */
 	struct stat stamp;
 	bool is_stale;
@@ -18,7 +18,7 @@ struct kept_profile {
 	struct agent_profile profile;
 };
 
-static void profiles_kept_profile_free(struct kept_profile *kept)
+static void profiles_kept_profile_free(struct cached_profile *kept)
 {
 	if (!kept)
 		return;
@@ -26,24 +26,24 @@ static void profiles_kept_profile_free(struct kept_profile *kept)
 	free(kept->path);
 	free(kept);
 }
-DEFINE_POINTER_CLEANUP(cleanup_kept_profile, struct kept_profile, profiles_kept_profile_free)
+DEFINE_POINTER_CLEANUP(cleanup_kept_profile, struct cached_profile, profiles_kept_profile_free)
 
-const struct agent_profile *kept_profile(const struct kept_profile *profile)
+const struct agent_profile *cached_profile(const struct cached_profile *profile)
 {
 	return &profile->profile;
 }
 
-static bool profiles_are_same(const struct kept_profile *one, const struct kept_profile *other)
+static bool profiles_are_same(const struct cached_profile *one, const struct cached_profile *other)
 {
 	return strcmp(one->path, other->path) == 0 &&
 		strcmp(one->profile.sha256, other->profile.sha256) == 0;
 }
 
 /* A file that has not settled was read for each turn. */
-bool profiles_are_news(struct profiles *profiles, const struct kept_profile *profile)
+bool profiles_are_news(struct profiles *profiles, const struct cached_profile *profile)
 {
 	bool is_news = !profile->is_told;
-	for (struct kept_profile *kept = profiles->first; kept; kept = kept->next)
+	for (struct cached_profile *kept = profiles->first; kept; kept = kept->next)
 		kept->is_told = kept->is_told || profiles_are_same(kept, profile);
 	return is_news;
 }
@@ -58,8 +58,8 @@ static bool profiles_is_unchanged(const struct stat *then, const struct stat *no
 static void profiles_sweep(struct profiles *profiles)
 {
 	size_t idle = 0;
-	for (struct kept_profile **at = &profiles->first; *at;) {
-		struct kept_profile *kept = *at;
+	for (struct cached_profile **at = &profiles->first; *at;) {
+		struct cached_profile *kept = *at;
 		if (kept->users || (!kept->is_stale && ++idle <= PROFILES_IDLE_MAX)) {
 			at = &kept->next;
 			continue;
@@ -70,10 +70,10 @@ static void profiles_sweep(struct profiles *profiles)
 }
 
 /* The one of that path, first in the list now. */
-static struct kept_profile *profiles_find(struct profiles *profiles, const char *path)
+static struct cached_profile *profiles_find(struct profiles *profiles, const char *path)
 {
-	for (struct kept_profile **at = &profiles->first; *at; at = &(*at)->next) {
-		struct kept_profile *kept = *at;
+	for (struct cached_profile **at = &profiles->first; *at; at = &(*at)->next) {
+		struct cached_profile *kept = *at;
 		if (kept->is_stale || strcmp(kept->path, path) != 0)
 			continue;
 		*at = kept->next;
@@ -85,9 +85,9 @@ static struct kept_profile *profiles_find(struct profiles *profiles, const char 
 }
 
 static int profiles_read_profile(struct profiles *profiles, const char *path,
-	const struct stat *stamp, struct kept_profile **ret_profile, perch_err *err)
+	const struct stat *stamp, struct cached_profile **ret_profile, perch_err *err)
 {
-	_cleanup_(cleanup_kept_profile) struct kept_profile *kept = calloc(1, sizeof(*kept));
+	_cleanup_(cleanup_kept_profile) struct cached_profile *kept = calloc(1, sizeof(*kept));
 	if (!kept || !(kept->path = str_dup(str_from(path))))
 		return err_no_memory(err);
 	kept->stamp = *stamp;
@@ -100,14 +100,14 @@ static int profiles_read_profile(struct profiles *profiles, const char *path,
 	return 0;
 }
 
-int profiles_take(
-	struct profiles *profiles, const char *path, struct kept_profile **ret_profile, perch_err *err)
+int profiles_take(struct profiles *profiles, const char *path, struct cached_profile **ret_profile,
+	perch_err *err)
 {
 	/* Its status is taken before it is read: a change in between is noticed next time. */
 	struct stat now = { 0 };
 	bool is_there = stat(path, &now) == 0;
-	struct kept_profile *kept = profiles_find(profiles, path);
-	struct kept_profile *old = kept;
+	struct cached_profile *kept = profiles_find(profiles, path);
+	struct cached_profile *old = kept;
 	if (kept && !(is_there && profiles_is_unchanged(&kept->stamp, &now)))
 		kept = NULL;
 	if (!kept) {
@@ -124,7 +124,7 @@ int profiles_take(
 	return 0;
 }
 
-void profiles_give(struct profiles *profiles, struct kept_profile *profile)
+void profiles_give(struct profiles *profiles, struct cached_profile *profile)
 {
 	if (!profile)
 		return;
@@ -135,7 +135,7 @@ void profiles_give(struct profiles *profiles, struct kept_profile *profile)
 void profiles_free(struct profiles *profiles)
 {
 	while (profiles->first) {
-		struct kept_profile *kept = profiles->first;
+		struct cached_profile *kept = profiles->first;
 		profiles->first = kept->next;
 		profiles_kept_profile_free(kept);
 	}

@@ -129,9 +129,6 @@ void message_load(struct fledge_engine *engine, struct request *request, struct 
  * turn comes. */
 void question_begin(struct fledge_engine *engine, struct request *request, uint64_t now_ns);
 
-/* Asks the next question that waits, if none is open. */
-void question_next(struct fledge_engine *engine, uint64_t now_ns);
-
 /* The open question is over, one way or the other. */
 void question_close(struct fledge_engine *engine);
 

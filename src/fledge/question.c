@@ -185,6 +185,27 @@ static void question_decide(struct fledge_engine *engine, struct request *reques
 
 /* ---- with a user --------------------------------------------------------- */
 
+static struct request *take_question(struct fledge_engine *engine)
+{
+	struct request *request = engine->first_question;
+	if (request)
+		engine->first_question = request->next_question;
+	return request;
+}
+
+/* Asks the next question that waits, if none is open. */
+static void question_next(struct fledge_engine *engine, uint64_t now_ns)
+{
+	if (engine->open || engine->cancel_reason)
+		return;
+	engine->open = take_question(engine);
+	if (!engine->open)
+		return;
+	uint64_t timeout = engine->options->prompt_timeout_ns;
+	engine->question_deadline_ns = timeout ? clock_after(now_ns, timeout) : NEVER;
+	engine->effects->ask(engine->data, &engine->open->question);
+}
+
 void question_begin(struct fledge_engine *engine, struct request *request, uint64_t now_ns)
 {
 	if (question_use_given(engine, request))
@@ -199,26 +220,6 @@ void question_begin(struct fledge_engine *engine, struct request *request, uint6
 		engine->first_question = request;
 	engine->last_question = request;
 	question_next(engine, now_ns);
-}
-
-static struct request *take_question(struct fledge_engine *engine)
-{
-	struct request *request = engine->first_question;
-	if (request)
-		engine->first_question = request->next_question;
-	return request;
-}
-
-void question_next(struct fledge_engine *engine, uint64_t now_ns)
-{
-	if (engine->open || engine->cancel_reason)
-		return;
-	engine->open = take_question(engine);
-	if (!engine->open)
-		return;
-	uint64_t timeout = engine->options->prompt_timeout_ns;
-	engine->question_deadline_ns = timeout ? clock_after(now_ns, timeout) : NEVER;
-	engine->effects->ask(engine->data, &engine->open->question);
 }
 
 void question_close(struct fledge_engine *engine)

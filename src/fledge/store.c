@@ -173,12 +173,3 @@ int store_flush_end(struct store *store)
 	store_tell_said(store);
 	return store->result;
 }
-
-int store_flush(struct store *store)
-{
-	int r = store_flush_begin(store);
-	if (r <= 0)
-		return r;
-	store_flush_work(store);
-	return store_flush_end(store);
-}

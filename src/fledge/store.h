@@ -30,20 +30,19 @@ void store_free(struct store *store);
 typedef void store_warn_fn(void *data, const char *text);
 void store_on_warning(struct store *store, store_warn_fn *warn, void *data);
 
-/* Sets a key. Kept in memory until store_flush. Returns 0; -EINVAL when it was
+/* Sets a key. Kept in memory until it is flushed. Returns 0; -EINVAL when it was
  * rejected (and warned about); -ENOMEM. */
 int store_set(struct store *store, struct str key, struct str value);
 
 /* Writes the values that were set since the last flush: lock, read the file, merge, write a
- * temporary file, fsync, rename. It waits for the disk, but for no lock: -EAGAIN when another
- * process holds it (call again later; after STORE_LOCK_WAIT_NS call store_give_up). 0 when
- * everything is on disk or was rejected with a warning; other negative errnos were warned about and
- * the changes dropped. */
-int store_flush(struct store *store);
-
-/* The same in three parts, for a caller that must not wait for a disk. The first: 1 = there is
- * something to write, 0 = nothing, -ENOMEM. The second, in any thread, waits. The third tells what
- * became of it. In between values can be set, and read: -EAGAIN where the disk must be asked. */
+ * temporary file, fsync, rename. Three parts, because the caller must not wait for a disk:
+ * - store_flush_begin: 1 = there is something to write, 0 = nothing, -ENOMEM.
+ * - store_flush_work, in any thread, waits for the disk, but for no lock.
+ * - store_flush_end tells what became of it: 0 when everything is on disk or was rejected with a
+ *   warning; -EAGAIN when another process holds the lock (flush again later; after
+ *   STORE_LOCK_WAIT_NS call store_give_up); other negative errnos were warned about and the changes
+ *   dropped.
+ * In between values can be set, and read: -EAGAIN where the disk must be asked. */
 int store_flush_begin(struct store *store);
 void store_flush_work(struct store *store);
 int store_flush_end(struct store *store);

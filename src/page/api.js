@@ -23,6 +23,8 @@ async function failure(answer) {
   return new ApiError(answer.status, error.code || "", error.message || "it did not work", error.hint);
 }
 
+const PATIENCE_MS = 60000; // a connection that died in the machine's sleep says nothing
+
 let isClosed = false;
 
 /** Nobody is signed in: what is still asked for is not sent, since a browser tells its user of every 401. */
@@ -39,6 +41,7 @@ export async function send(method, path, body, fields) {
       headers: { ...(body === undefined ? {} : { "Content-Type": "application/json" }), ...fields },
       body: body === undefined ? undefined : JSON.stringify(body),
       cache: "no-store",
+      signal: AbortSignal.timeout(PATIENCE_MS),
     });
   } catch {
     throw new ApiError(0, "away", "the server cannot be reached",
@@ -54,12 +57,17 @@ async function json(method, path, body, fields) {
 
 const part = encodeURIComponent;
 
+export const freshKey = () => Array.from(crypto.getRandomValues(new Uint8Array(12)), (b) => b.toString(16).padStart(2, "0")).join("");
+
+/** A request that is sent again with its key, by the browser or by us, makes no second job. */
+const once = (key = freshKey()) => ({ "Idempotency-Key": key });
+
 export const api = {
   who: () => json("GET", "/api/login").then((answer) => answer.user),
   login: (body) => json("POST", "/api/login", body),
   logout: () => json("POST", "/api/logout", {}),
   catalog: () => json("GET", "/api/catalog"),
-  turn: (body) => json("POST", "/api/turns", { ...body, detach: true }, once()),
+  turn: (body, key) => json("POST", "/api/turns", { ...body, detach: true }, once(key)),
   call: (body) => json("POST", "/api/calls", { ...body, detach: true }, once()),
   run: (body) => json("POST", "/api/runs", body, once()),
   jobs: () => json("GET", "/api/jobs").then((answer) => answer.jobs),
@@ -78,9 +86,3 @@ export const api = {
   tokens: () => json("GET", "/api/tokens").then((answer) => answer.tokens),
   audit: () => json("GET", "/api/audit").then((answer) => answer.lines),
 };
-
-/** A request that is sent again by the browser makes no second job. */
-function once() {
-  const bytes = crypto.getRandomValues(new Uint8Array(12));
-  return { "Idempotency-Key": Array.from(bytes, (b) => b.toString(16).padStart(2, "0")).join("") };
-}

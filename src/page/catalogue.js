@@ -1,7 +1,7 @@
 // A list of what can be used at the left, and one of it at the right: for plugins and for tools.
 
 import { api } from "./api.js";
-import { h, later, replace } from "./dom.js";
+import { h, newest, replace, steadily } from "./dom.js";
 import { icon } from "./icons.js";
 import { live } from "./live.js";
 import { emptyState } from "./notice.js";
@@ -10,8 +10,8 @@ import { ago, span } from "./time.js";
 const HISTORY = 20;
 
 export class Catalogue {
-  /** place: the view's address; kind: of its jobs; entries(); detail(entry, place): its nodes; none(): when there is nothing */
-  constructor({ place, title, kind, entries, detail, none }) {
+  /** until: the signal that ends it; place: the view's address; kind: of its jobs; entries(); detail(entry, place): its nodes; none(): when there is nothing */
+  constructor({ until, place, title, kind, entries, detail, none }) {
     Object.assign(this, { place, title, kind, entries, detail, none });
     this.words = "";
     this.open = null;
@@ -24,8 +24,10 @@ export class Catalogue {
       h("div", { class: "sessions-head" }, h("h1", null, title), h("div", { class: "search" }, icon("search"), this.filter)), h("nav", { "aria-label": title }, this.list));
     this.main = h("div", { class: "panel", tabindex: "-1" }, this.body, this.history);
     this.node = h("div", { class: "chat catalogue" }, this.aside, this.main);
-    const refresh = later(300, () => this.open && !this.node.hidden && this.readHistory());
-    live.addEventListener("events", ({ detail: events }) => events.some((event) => event.event === "end" || event.event === "start") && refresh());
+    this.newest = newest();
+    const refresh = steadily(300, () => this.open && !this.node.hidden && this.readHistory());
+    live.addEventListener("events", ({ detail: events }) => events.some((event) => event.event === "end" || event.event === "start") && refresh(), { signal: until });
+    live.addEventListener("state", ({ detail: { state } }) => state === "open" && refresh(), { signal: until });
   }
 
   enter([name, job]) {
@@ -56,8 +58,8 @@ export class Catalogue {
 
   async readHistory() {
     const name = this.open;
-    const jobs = await api.jobs().catch(() => []);
-    if (name !== this.open) return;
+    const jobs = await this.newest(api.jobs().catch(() => undefined));
+    if (!jobs || name !== this.open) return;
     const mine = jobs.filter((job) => job.kind === this.kind && job.name === name).slice(0, HISTORY);
     replace(this.history, h("h2", null, "Before"), mine.length
       ? h("ul", { class: "past" }, mine.map((job) => h("li", null,

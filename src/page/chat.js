@@ -1,7 +1,7 @@
 // Talking with agents.
 
-import { api } from "./api.js";
-import { h, later, replace } from "./dom.js";
+import { api, freshKey } from "./api.js";
+import { h, replace, steadily } from "./dom.js";
 import { icon } from "./icons.js";
 import { Composer } from "./composer.js";
 import { live } from "./live.js";
@@ -13,12 +13,15 @@ import { world } from "./world.js";
 
 const RECENT_JOBS = 30; // whose details are read again when a conversation is opened
 
-const freshName = () => `page-${Array.from(crypto.getRandomValues(new Uint8Array(6)), (b) => b.toString(16).padStart(2, "0")).join("")}`;
+const AWAY = 0; // the status of a request that was not answered: it may have been heard all the same
 
 export class Chat {
-  constructor() {
+  /** until: the signal that ends it. */
+  constructor(until) {
     this.talks = [];
     this.generation = 0;
+    this.queue = Promise.resolve();
+    this.unsure = null; // a message of which nobody knows whether the server has it
     this.sessions = new Sessions((session) => {
       if (session.agent === this.agent && session.session === this.session) location.hash = "#chat";
     });
@@ -37,9 +40,9 @@ export class Chat {
     this.node = h("div", { class: "chat" }, this.sessions.node, this.shade, this.place);
     this.composer.acceptDrops(this.place);
     this.actions = { retry: (talk) => this.send(talk.text, talk.attachments), edit: (talk) => this.edit(talk), changed: () => this.changed() };
-    this.refresh = later(400, () => this.readSessions());
-    live.addEventListener("events", ({ detail }) => this.heard(detail));
-    live.addEventListener("state", ({ detail }) => detail.state === "open" && this.refresh());
+    this.refresh = steadily(400, () => this.readSessions());
+    live.addEventListener("events", ({ detail }) => this.heard(detail), { signal: until });
+    live.addEventListener("state", ({ detail }) => detail.state === "open" && this.reconnected(), { signal: until });
   }
 
   drawer(isOpen = !this.node.classList.contains("show-sessions")) {
@@ -55,12 +58,11 @@ export class Chat {
 
   /* ---- which conversation -------------------------------------------------------------------- */
 
-  async enter([agent, session]) {
+  enter([agent, session]) {
     this.drawer(false);
-    if (!this.sessions.all.length) await this.readSessions();
-    if (agent && session) {
-      if (agent !== this.agent || session !== this.session) await this.open(agent, session);
-    } else this.begin(agent);
+    if (!agent || !session) this.begin(agent);
+    else if (agent !== this.agent || session !== this.session) this.open(agent, session);
+    if (!this.sessions.all.length) this.readSessions();
     this.composer.input.focus({ preventScroll: true });
   }
 
@@ -74,7 +76,17 @@ export class Chat {
     this.oldest = 0;
     this.isWhole = true;
     this.generation += 1;
+    this.queue = Promise.resolve();
     this.list.set([]);
+  }
+
+  /** What adds to a conversation does so one after the other, so that nothing is added twice or in the wrong place.
+   * work(isHere): whether the user is still in this conversation. */
+  inTurn(work) {
+    const { generation } = this;
+    const done = this.queue.then(() => work(() => generation === this.generation));
+    this.queue = done.catch(() => {});
+    return done;
   }
 
   /** A new one. */
@@ -119,7 +131,8 @@ export class Chat {
 
   head() {
     const stored = this.session && this.sessions.named(this.agent, this.session);
-    this.heading.textContent = stored ? titleOf(stored) : this.first || "New conversation";
+    if (stored) this.first = titleOf(stored); // a search may hide it from the list
+    this.heading.textContent = this.first || "New conversation";
     this.about.textContent = this.agent || "";
     this.about.hidden = !this.session;
   }
@@ -138,26 +151,26 @@ export class Chat {
 
   /* ---- what was said -------------------------------------------------------------------------- */
 
-  async open(agent, session) {
+  open(agent, session) {
     this.clear();
-    const { generation } = this;
     this.agent = agent;
     this.session = session;
-    const stored = this.sessions.named(agent, session);
-    this.id = stored?.id;
+    this.id = undefined;
     this.first = null;
     this.show();
-    try {
-      const [messages, jobs] = await Promise.all([this.id ? api.messages(this.id) : [], api.jobs()]);
-      if (generation !== this.generation) return;
+    this.inTurn(async (isHere) => {
+      if (!this.sessions.named(agent, session)) await this.readSessions();
+      if (!isHere()) return;
+      this.id = this.sessions.named(agent, session)?.id;
+      const messages = this.id ? await api.messages(this.id) : [];
+      if (!isHere()) return;
       this.take(messages);
-      await this.join(jobs.filter((job) => job.kind === "turn" && job.name === agent && job.session === session
-        && job.user === world.user?.name).reverse(), generation);
+      await this.joinAll(isHere);
+      if (!isHere()) return;
+      for (const talk of this.talks) if (talk.job && !talk.isFollowed) talk.giveUp();
       this.list.set(this.items());
       this.changed();
-    } catch (error) {
-      sayError(error);
-    }
+    }).catch(sayError);
   }
 
   items() {
@@ -185,20 +198,25 @@ export class Chat {
   }
 
   /** Jobs that the server still knows: what runs, and what the transcript does not tell of the last ones. */
-  async join(jobs, generation) {
-    for (const job of jobs.slice(-RECENT_JOBS)) {
-      const isOver = !["waiting", "running"].includes(job.state);
-      let talk = this.talks.find((one) => one.job === job.id);
-      if (!talk) {
-        const request = await this.request(job.id);
-        if (generation !== this.generation) return;
-        if (!request || this.talks.some((one) => one.job === job.id)) continue;
-        talk = new Talk(this.agent, request.message || "", request.attachments || [], this.actions);
-        this.talks.push(talk);
-        this.first = this.first || request.message;
-      }
-      talk.follow(job.id, isOver);
-    }
+  async joinAll(isHere) {
+    const jobs = (await api.jobs()).filter((job) => this.isOfHere(job)).slice(0, RECENT_JOBS).reverse();
+    for (const job of jobs) if (isHere()) await this.join(job, isHere);
+  }
+
+  isOfHere(job) {
+    return job.kind === "turn" && job.name === this.agent && job.session === this.session && job.user === world.user?.name;
+  }
+
+  async join(job, isHere) {
+    let talk = this.talks.find((one) => one.job === job.id);
+    if (!talk) {
+      const request = await this.request(job.id);
+      if (!request || !isHere()) return;
+      talk = new Talk(this.agent, request.message || "", request.attachments || [], this.actions);
+      this.talks.push(talk);
+      this.first = this.first || request.message;
+    } else if (talk.isFollowed) return; // it reads on by itself
+    talk.follow(job.id, !["waiting", "running"].includes(job.state));
   }
 
   /** What was asked: the job knows it while it is not over, the transcript from then on. */
@@ -222,6 +240,7 @@ export class Chat {
       const messages = await api.messages(this.id, this.oldest);
       if (generation !== this.generation) return;
       const talks = this.take(messages);
+      for (const talk of talks) talk.giveUp();
       this.list.prepend(talks.flatMap((talk) => [talk.said, talk.reply]));
     } catch (error) {
       sayError(error);
@@ -232,30 +251,59 @@ export class Chat {
 
   /* ---- saying --------------------------------------------------------------------------------- */
 
+  /** Whether it was taken. It is shown at once. */
   async send(text, files) {
     const isNew = !this.session;
-    const session = this.session || freshName();
-    const talk = new Talk(this.agent, text, files, this.actions);
-    try {
-      this.sending = api.turn({ agent: this.agent, session, message: text,
-        attachments: files.length ? files.map(({ name, url }) => ({ name, url })) : undefined });
-      talk.follow((await this.sending).id);
-    } catch (error) {
-      sayError(error);
-      return false;
-    }
-    this.session = session;
+    if (isNew) this.name(text);
+    const { agent, session, generation } = this;
+    const talk = new Talk(agent, text, files, this.actions);
     this.talks.push(talk);
-    if (isNew) {
-      this.first = text;
-      this.id = undefined;
-      history.replaceState(null, "", address(this.agent, session));
-      this.show();
-    }
     this.list.append(talk.said, talk.reply);
     this.list.toEnd();
     this.changed();
-    return true;
+    try {
+      await this.inTurn((isHere) => this.post(talk, session, isHere));
+      return true;
+    } catch (error) {
+      sayError(error);
+      this.remove(talk);
+      if (isNew && error.status !== AWAY && generation === this.generation) location.hash = `#chat/${encodeURIComponent(agent)}`;
+      return false;
+    }
+  }
+
+  /** A new conversation gets its name and address with its first message. */
+  name(text) {
+    this.session = `page-${freshKey()}`;
+    this.id = undefined;
+    this.first = text;
+    history.replaceState(null, "", address(this.agent, this.session));
+    this.show();
+  }
+
+  async post(talk, session, isHere) {
+    const body = { agent: talk.agent, session, message: talk.text,
+      attachments: talk.attachments.length ? talk.attachments.map(({ name, url }) => ({ name, url })) : undefined };
+    const words = JSON.stringify(body);
+    const key = this.unsure?.words === words ? this.unsure.key : freshKey();
+    this.unsure = { words, key };
+    try {
+      const { id } = await api.turn(body, key);
+      this.unsure = null;
+      if (!isHere()) return;
+      if (this.talks.some((one) => one.job === id)) this.remove(talk); // it had been heard the first time
+      else talk.follow(id);
+    } catch (error) {
+      if (error.status !== AWAY) this.unsure = null;
+      throw error;
+    }
+  }
+
+  remove(talk) {
+    this.talks = this.talks.filter((other) => other !== talk);
+    this.list.remove(talk.said);
+    this.list.remove(talk.reply);
+    this.changed();
   }
 
   edit(talk) {
@@ -279,20 +327,23 @@ export class Chat {
     if (events.some((event) => event.event === "end")) this.refresh();
     const start = events.find((event) => event.event === "start" && event.session_name === this.session && this.session
       && !this.talks.some((talk) => talk.job === event.job));
-    if (start) this.joinOne(start.job);
+    if (start) this.rejoin();
   }
 
-  async joinOne(id) {
-    const { generation } = this;
-    const job = await api.job(id).catch(() => null);
-    await Promise.resolve(this.sending).catch(() => null); // it may be our own, whose answer is on its way
-    if (!job || generation !== this.generation || job.session !== this.session || job.name !== this.agent
-      || job.user !== world.user?.name || this.talks.some((talk) => talk.job === id)) return;
-    const before = this.talks.length;
-    await this.join([job], generation);
-    if (this.talks.length === before) return;
-    const talk = this.talks[this.talks.length - 1];
-    this.list.append(talk.said, talk.reply);
-    this.changed();
+  reconnected() {
+    this.refresh();
+    this.rejoin();
+  }
+
+  /** What was begun in this conversation, by whomever. */
+  rejoin() {
+    if (!this.session) return;
+    this.inTurn(async (isHere) => {
+      const before = new Set(this.talks);
+      await this.joinAll(isHere);
+      if (!isHere()) return;
+      for (const talk of this.talks) if (!before.has(talk) && !this.list.has(talk.said)) this.list.append(talk.said, talk.reply);
+      this.changed();
+    }).catch(() => {}); // the next connection tries again
   }
 }

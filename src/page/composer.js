@@ -81,7 +81,7 @@ export class Composer {
     this.add(files);
   }
 
-  async add(files) {
+  add(files) {
     for (const file of files) {
       const bytes = this.files.reduce((sum, other) => sum + other.size, 0);
       if (this.files.length >= FILES_MAX) return say(`A message takes ${FILES_MAX} files at most`, "error");
@@ -91,11 +91,21 @@ export class Composer {
       }
       const entry = { name: file.name || "pasted", size: file.size, type: file.type, url: "" };
       this.files.push(entry);
-      entry.url = await readFile(file);
-      this.drawFiles();
+      entry.reading = this.read(entry, file);
     }
+    this.drawFiles();
     this.input.focus();
     return undefined;
+  }
+
+  async read(entry, file) {
+    try {
+      entry.url = await readFile(file);
+    } catch (error) {
+      this.files = this.files.filter((other) => other !== entry);
+      say(`“${file.name}” cannot be read: ${error.message}`, "error");
+    }
+    this.drawFiles();
   }
 
   drawFiles() {
@@ -126,14 +136,14 @@ export class Composer {
   async submit() {
     const text = this.input.value;
     if (!text.trim() && !this.files.length) return;
-    if (this.files.some((file) => !file.url)) return;
     const files = this.files;
     this.edit("", false);
     this.files = [];
     this.drawFiles();
-    if (await this.send(text, files)) return;
-    this.edit(text, false);
-    this.files = files;
+    await Promise.all(files.map((file) => file.reading));
+    if (await this.send(text, files.filter((file) => file.url))) return;
+    this.edit([text, this.input.value].filter(Boolean).join("\n"), false); // what was written meanwhile stays
+    this.files = [...files, ...this.files];
     this.drawFiles();
   }
 

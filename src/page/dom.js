@@ -77,6 +77,17 @@ export function steadily(wait, f) {
   };
 }
 
+/** Answers may overtake one another: that of the newest question alone counts, undefined stands for the others. */
+export function newest() {
+  let asked = 0;
+  return async (answer) => {
+    asked += 1;
+    const mine = asked;
+    const found = await answer;
+    return mine === asked ? found : undefined;
+  };
+}
+
 let number = 0;
 export function freshId(what) {
   number += 1;

@@ -37,6 +37,10 @@ export class VirtualList {
     this.layout();
   }
 
+  has(item) {
+    return this.items.includes(item);
+  }
+
   append(...items) {
     this.items.push(...items);
     this.layout();

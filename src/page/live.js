@@ -42,7 +42,11 @@ function listenToWorker() {
   order = (word) => worker.port.postMessage(word);
   order("hello");
   addEventListener("pagehide", () => order("bye"));
-  addEventListener("pageshow", (event) => event.persisted && order("hello"));
+  addEventListener("pageshow", (event) => {
+    if (!event.persisted) return;
+    state = "connecting"; // it was told nothing meanwhile
+    order("hello");
+  });
 }
 
 /** Without SharedWorker: one tab has the lock and the stream, and says all it hears. */
@@ -79,10 +83,13 @@ export function listen() {
   if (typeof SharedWorker === "function") listenToWorker();
   else listenToTabs();
   addEventListener("online", hurry);
+  document.addEventListener("resume", resync); // a tab that was frozen
   document.addEventListener("visibilitychange", () => document.hidden || hurry());
 }
 
 /* ---- watched jobs ------------------------------------------------------------------- */
+
+const AGAIN_MS = 1000;
 
 const watches = new Map();
 
@@ -92,6 +99,7 @@ class Watch {
     this.heard = heard;
     this.last = 0;
     this.waiting = null; // what comes while the events so far are read
+    this.isStale = false;
     this.ended = false;
   }
 
@@ -108,26 +116,40 @@ class Watch {
     this.heard(fresh);
   }
 
-  /** All that has been told of it. */
+  /** All that has been told of it. What comes meanwhile waits: behind a hole in the events nothing could fill it. */
   async catchUp() {
+    this.isStale = true;
     if (this.waiting) return;
     this.waiting = [];
+    while (this.isStale && !this.ended) {
+      this.isStale = false;
+      if (await this.read()) continue;
+      this.isStale = true;
+      await new Promise((done) => { setTimeout(done, AGAIN_MS); });
+    }
+    const { waiting } = this;
+    this.waiting = null;
+    this.pass(waiting);
+  }
+
+  /** False: it has to be tried again. */
+  async read() {
     const found = [];
     try {
       const fields = { Accept: "text/event-stream" };
       if (this.last) fields["Last-Event-ID"] = String(this.last);
       const answer = await send("GET", `/api/jobs/${encodeURIComponent(this.id)}/events?follow=no`, undefined, fields);
       await readStream(answer, (events) => found.push(...events));
-    } catch {
-      // the next connection tries again
+    } catch (error) {
+      if (error.status >= 400 && error.status < 429) return true; // it is no longer kept, or not ours
+      return this.ended;
     }
-    const waiting = this.waiting;
-    this.waiting = null;
     this.pass(found);
-    this.pass(waiting);
+    return true;
   }
 }
 
+/** Events may have been missed. */
 function resync() {
   for (const set of watches.values()) for (const watch of set) if (!watch.ended) watch.catchUp();
 }
@@ -139,6 +161,8 @@ export function watchJob(id, heard) {
   watches.get(id).add(watch);
   watch.catchUp();
   return () => {
+    watch.ended = true;
+    watch.heard = () => {};
     watches.get(id)?.delete(watch);
     if (!watches.get(id)?.size) watches.delete(id);
   };
@@ -147,15 +171,16 @@ export function watchJob(id, heard) {
 /** Its place in the queue, until it has begun; told(0) then. */
 export function watchPosition(id, told) {
   let timer = 0;
+  let isLeft = false;
   const look = async () => {
-    try {
-      const job = await api.job(id);
-      told(job.state === "waiting" ? job.position || 1 : 0);
-      if (job.state === "waiting") timer = setTimeout(look, 1500);
-    } catch {
-      timer = setTimeout(look, 3000);
-    }
+    const job = await api.job(id).catch(() => null);
+    if (isLeft) return;
+    if (job) told(job.state === "waiting" ? job.position || 1 : 0);
+    if (!job || job.state === "waiting") timer = setTimeout(look, job ? 1500 : 3000);
   };
   look();
-  return () => clearTimeout(timer);
+  return () => {
+    isLeft = true;
+    clearTimeout(timer);
+  };
 }

@@ -17,10 +17,10 @@ import { readWorld } from "./world.js";
 
 /** The views, in the order of the bar: address, title, what makes it. */
 const VIEWS = [
-  ["chat", "Chat", () => new Chat()],
-  ["plugins", "Plugins", () => new Plugins()],
-  ["tools", "Tools", () => new Tools()],
-  ["now", "Now", () => new Now()],
+  ["chat", "Chat", (until) => new Chat(until)],
+  ["plugins", "Plugins", (until) => new Plugins(until)],
+  ["tools", "Tools", (until) => new Tools(until)],
+  ["now", "Now", (until) => new Now(until)],
   ["access", "Access", () => new Access(leave)],
 ];
 
@@ -39,6 +39,7 @@ const views = new Map();
 let shown = null;
 let shell = null;
 let isListening = false;
+let until = new AbortController(); // what the views hear ends with the user's being signed in
 
 /* ---- views -------------------------------------------------------------------------------------- */
 
@@ -47,7 +48,7 @@ function route() {
   const [name, ...path] = location.hash.slice(1).split("/").map(decode);
   const row = VIEWS.find(([other]) => other === name) || VIEWS[0];
   if (!views.has(row[0])) {
-    const view = row[2]();
+    const view = row[2](until.signal);
     views.set(row[0], view);
     shell.main.append(view.node);
   }
@@ -92,20 +93,26 @@ async function open() {
   if (isListening) restart();
   else listen();
   isListening = true;
-  views.clear();
-  shown = null;
+  forget();
   shell = makeShell();
   showState();
   route();
   return true;
 }
 
+function forget() {
+  shown?.leave?.();
+  shown = null;
+  views.clear();
+  until.abort();
+  until = new AbortController();
+}
+
 function close(words) {
   closeApi(true);
   if (isListening) rest();
   shell = null;
-  shown = null;
-  views.clear();
+  forget();
   replace(page, signIn(open, words), notices());
   document.getElementById("token").focus();
 }

@@ -1,7 +1,7 @@
 // What runs and waits, what has ended, and the last hour.
 
 import { api } from "./api.js";
-import { h, later, replace, table } from "./dom.js";
+import { h, newest, replace, steadily, table } from "./dom.js";
 import { icon } from "./icons.js";
 import { live } from "./live.js";
 import { emptyState, errorCard, sayError } from "./notice.js";
@@ -21,8 +21,10 @@ const layers = (job) => (job.sandbox?.length ? job.sandbox.join(", ") : job.sand
 const age = (job) => span(Date.now() - (job.started || job.created) * 1000);
 
 export class Now {
-  constructor() {
+  /** until: the signal that ends it. */
+  constructor(until) {
     this.jobs = [];
+    this.newest = newest();
     this.waitPlot = new Plot("Latency of jobs", [{ label: "mean", kind: "a" }, { label: "slowest", kind: "b" }], (us) => (us === null ? "–" : span(us / 1000)));
     this.jobPlot = new Plot("Jobs", [{ label: "running", kind: "a" }, { label: "waiting", kind: "b" }, { label: "ended", kind: "c" }], (n) => (n === null ? "–" : String(n)));
     this.memoryPlot = new Plot("Memory", [{ label: "server", kind: "a" }, { label: "kept events", kind: "b" }], (bytes) => (bytes === null ? "–" : size(bytes)));
@@ -32,9 +34,9 @@ export class Now {
     this.overview = h("div", { class: "stack" }, this.live, h("section", null, h("h2", null, "The last hour"), this.plots), this.past);
     this.detail = h("div", { hidden: true });
     this.node = h("div", { class: "panel" }, h("header", { class: "panel-head" }, h("h1", null, "Now")), this.overview, this.detail);
-    const refresh = later(150, () => this.timer && this.read());
-    live.addEventListener("events", ({ detail }) => detail.some((event) => ["start", "end", "approval", "permission", "prompt", "confirm", "select", "multi_select", "withdraw"].includes(event.event)) && refresh());
-    live.addEventListener("state", ({ detail }) => detail.state === "open" && refresh());
+    const refresh = steadily(150, () => this.timer && this.read());
+    live.addEventListener("events", ({ detail }) => detail.some((event) => ["start", "end", "approval", "permission", "prompt", "confirm", "select", "multi_select", "withdraw"].includes(event.event)) && refresh(), { signal: until });
+    live.addEventListener("state", ({ detail }) => detail.state === "open" && refresh(), { signal: until });
   }
 
   enter([id]) {
@@ -67,7 +69,9 @@ export class Now {
 
   async read() {
     try {
-      this.jobs = await api.jobs();
+      const jobs = await this.newest(api.jobs());
+      if (!jobs) return;
+      this.jobs = jobs;
       this.drawLive();
       this.drawPast();
     } catch (error) {

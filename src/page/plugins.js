@@ -57,8 +57,8 @@ function detail(entry, job) {
 }
 
 export class Plugins extends Catalogue {
-  constructor() {
-    super({ place: "plugins", title: "Plugins", kind: "run", entries: () => world.catalog.commands, detail,
+  constructor(until) {
+    super({ until, place: "plugins", title: "Plugins", kind: "run", entries: () => world.catalog.commands, detail,
       none: () => emptyState("plugins", "No plugin is offered here yet", "Install one where perch runs, and list its command under plugins of [expose.http]:",
         h("code", null, "perch plugins install ./deploy")) });
   }

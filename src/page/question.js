@@ -41,8 +41,13 @@ export function questionCard(job, ask, mayApprove) {
     if (ask.answer) replace(card, settled(ask));
     else replace(card, (KINDS[ask.event] || other)(ask, give, mayApprove));
   };
-  card.update = draw;
-  draw();
+  let isSettled = null;
+  card.update = () => { // what is being filled in stays
+    if (isSettled === Boolean(ask.answer)) return;
+    isSettled = Boolean(ask.answer);
+    draw();
+  };
+  card.update();
   return card;
 }
 

@@ -114,7 +114,7 @@ export class ReplyView {
 
   drawTail() {
     const { state } = this;
-    const now = [state.phase, state.position, state.warnings.length, Boolean(state.end), Boolean(state.text)].join();
+    const now = [state.phase, state.position, state.warnings.length, Boolean(state.end), Boolean(state.text), Boolean(state.job)].join();
     if (now === this.drawnTail) return;
     this.drawnTail = now;
     this.node.setAttribute("aria-busy", String(!state.end));
@@ -129,7 +129,7 @@ export class ReplyView {
     if (state.end) return state.text || state.parts.length || failure(state) ? null : h("p", { class: "dim" }, "The agent said nothing.");
     if (state.phase === "waiting")
       return h("p", { class: "busy", role: "status" }, h("span", { class: "spinner" }),
-        state.position > 1 ? `${state.position - 1} before it in the queue` : "It is next");
+        !state.job ? "Sending …" : state.position > 1 ? `${state.position - 1} before it in the queue` : "It is next");
     if (state.text) return null; // the text itself shows that it is at work, and a picture that moves costs more than the text
     return h("p", { class: "typing", role: "status" }, h("span", { class: "offscreen" }, "The agent is at work"), h("i"), h("i"), h("i"));
   }

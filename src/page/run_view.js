@@ -87,6 +87,9 @@ export class RunView {
       this.parts[i].update();
     });
     this.cancel.hidden = Boolean(state.end);
+    const now = [state.phase, state.position, state.warnings.length, Boolean(state.end), Boolean(state.result), state.asks.filter((ask) => !ask.answer).length].join();
+    if (now === this.drawnTail) return;
+    this.drawnTail = now;
     replace(this.tail, state.warnings.map((words) => h("p", { class: "warning", dir: "auto" }, icon("warn"), words)), this.outcome());
   }
 

@@ -1,7 +1,7 @@
 // The conversations at the left: found by words, named, deleted.
 
 import { api } from "./api.js";
-import { later, h, replace } from "./dom.js";
+import { later, h, newest, replace } from "./dom.js";
 import { icon } from "./icons.js";
 import { ask } from "./dialog.js";
 import { busy, say, sayError } from "./notice.js";
@@ -18,7 +18,7 @@ export class Sessions {
     this.extra = null; // a conversation that has no transcript yet
     this.open = "";
     this.words = "";
-    this.reads = 0;
+    this.newest = newest();
     this.search = h("input", { type: "search", placeholder: "Search conversations", "aria-label": "Search conversations",
       oninput: later(200, () => this.find()) });
     this.list = h("ul", { class: "session-list", "aria-label": "Conversations" }, h("li", null, busy("Reading …")));
@@ -35,12 +35,16 @@ export class Sessions {
     this.read();
   }
 
-  async read() {
-    this.reads += 1;
-    const { reads } = this;
+  /** Done when the list is there, though another reading may have overtaken this one. */
+  read() {
+    this.reading = this.readNow();
+    return this.reading;
+  }
+
+  async readNow() {
     try {
-      const found = await api.sessions(this.words);
-      if (reads !== this.reads) return this.all; // what came later knows more
+      const found = await this.newest(api.sessions(this.words));
+      if (!found) return this.reading;
       this.all = found;
       this.more.hidden = found.length < 100;
       this.draw();

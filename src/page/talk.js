@@ -39,14 +39,23 @@ export class Talk {
     hear(this.state, { event: "end", success: true });
   }
 
+  /** Of a message whose job is no longer known, and that the transcript has no reply to. */
+  giveUp() {
+    if (this.isOver) return;
+    hear(this.state, { event: "error", message: "no reply to this was kept" });
+    hear(this.state, { event: "end", success: false });
+  }
+
   /** Follows the job of the turn. Of one that is over, the events tell more than the transcript. */
   follow(job, isOver = false) {
     this.leave();
     this.job = job;
+    this.isFollowed = true;
     const state = Object.assign(newState("turn"), { job, isQuiet: isOver });
     if (!isOver) this.become(state);
     this.ends = [watchJob(job, (events) => this.hear(state, events))];
     if (!isOver) this.ends.push(watchPosition(job, (position) => this.place(position)));
+    if (this.isUnwanted) this.stop().catch(() => {});
   }
 
   become(state) {
@@ -69,6 +78,7 @@ export class Talk {
   }
 
   async stop() {
+    this.isUnwanted = true; // where its job has no name yet
     if (this.job && !this.state.end) await api.cancel(this.job);
   }
 

@@ -1,6 +1,6 @@
 // The events of one job, as a readable line of time.
 
-import { h, replace } from "./dom.js";
+import { h, newest, replace } from "./dom.js";
 import { icon } from "./icons.js";
 import { api } from "./api.js";
 import { jsonView } from "./json_view.js";
@@ -48,6 +48,8 @@ export class Timeline {
   constructor(id) {
     this.id = id;
     this.events = [];
+    this.newest = newest();
+    this.cards = new Map(); // of questions, by their number
     this.head = h("div");
     this.list = h("ol", { class: "timeline", "aria-label": "What happened" });
     this.asks = h("div", { class: "stack" });
@@ -58,16 +60,27 @@ export class Timeline {
 
   async read() {
     try {
-      const job = await api.job(this.id);
+      const job = await this.newest(api.job(this.id));
+      if (!job) return;
       const isOver = !["waiting", "running"].includes(job.state);
       replace(this.head, h("div", { class: "card" }, h("p", { class: "card-title" }, job.name, h("span", { class: "chip" }, job.kind), h("span", { class: `chip ${job.state}` }, job.state)),
         h("p", { class: "dim" }, [`by ${job.user}`, job.session && `session ${job.session}`, fullTime(job.created), job.started && job.ended && `ran ${span((job.ended - job.started) * 1000)}`,
           job.started && `waited ${span((job.started - job.created) * 1000)}`].filter(Boolean).join(" · ")),
         job.request?.message && h("p", { class: "said", dir: "auto" }, job.request.message),
         !isOver && h("button", { type: "button", onclick: () => api.cancel(this.id).then(() => this.read(), sayError) }, icon("stop"), "Cancel")));
-      replace(this.asks, (job.questions || []).map((ask) => questionCard(this.id, { ...ask, answer: null }, isAdmin())));
+      this.drawAsks(job.questions || []);
     } catch (error) {
       replace(this.head, errorCard("This job cannot be shown", error.status === 404 ? { message: "It is older than what the server keeps, or it is somebody else's.", hint: "[serve] keep says for how long jobs are kept." } : error));
+    }
+  }
+
+  /** Those that were there stay: somebody may be filling them in. */
+  drawAsks(questions) {
+    for (const [number, card] of this.cards) if (!questions.some((ask) => ask.ask === number)) card.remove();
+    for (const ask of questions) {
+      if (this.cards.has(ask.ask)) continue;
+      this.cards.set(ask.ask, questionCard(this.id, { ...ask, answer: null }, isAdmin()));
+      this.asks.append(this.cards.get(ask.ask));
     }
   }
 

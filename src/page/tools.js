@@ -82,8 +82,8 @@ function detail(entry, job) {
 }
 
 export class Tools extends Catalogue {
-  constructor() {
-    super({ place: "tools", title: "Tools", kind: "call", entries: () => world.catalog.tools, detail,
+  constructor(until) {
+    super({ until, place: "tools", title: "Tools", kind: "call", entries: () => world.catalog.tools, detail,
       none: () => emptyState("tools", "No tool is offered here yet", "Bind one where perch runs:", h("code", null, "perch tool add ./words")) });
   }
 }

@@ -126,7 +126,7 @@ static int queue_redis_enqueue(
 		return -ENOMEM;
 	}
 	*put = (struct queue_redis_put){ queue, done, data };
-	/* Lengths keep apart what others could make look alike. */
+	/* Lengths stand before the texts, so that different texts never give the same key. */
 	int lane_len = job->session.data
 		? snprintf(lane, most, "%zu:%.*s:%zu:%.*s:%.*s", job->name.len, (int)job->name.len,
 			  job->name.data, job->owner.len, (int)job->owner.len, job->owner.data,
@@ -147,14 +147,7 @@ static int queue_redis_enqueue(
 	return r;
 }
 
-/* Events, ends and forgetting are the workers' and the functions'. */
-static int queue_redis_put_event(struct queue *base, const struct queue_event *event)
-{
-	(void)base;
-	(void)event;
-	return 0;
-}
-
+/* The functions forget by themselves. */
 static int queue_redis_drop(struct queue *base, struct str id, bool only_events)
 {
 	(void)base;
@@ -189,7 +182,6 @@ static void queue_redis_free(struct queue *base)
 
 static const struct queue_table queue_redis_table = {
 	.put = queue_redis_enqueue,
-	.put_event = queue_redis_put_event,
 	.drop = queue_redis_drop,
 	.unwritten = queue_redis_unwritten,
 	.cancel = queue_redis_cancel,
@@ -219,7 +211,7 @@ static void queue_redis_link_lost(void *data, bool is_final, const char *text)
 		queue->options.lost(queue->options.data, is_final, text);
 }
 
-/* An ear that is there hears what is new: now is the time to read what is old. */
+/* The ear hears new events from now on, so now the old ones are read. */
 static void queue_redis_ear_ready(void *data)
 {
 	struct queue_redis *queue = data;
@@ -288,16 +280,6 @@ int queue_open_redis(perch_host *host, const struct queue_redis_options *options
 	}
 	*ret_queue = &queue->queue;
 	return 0;
-}
-
-bool queue_redis_is_ready(const struct queue *base)
-{
-	return redis_link_is_ready(((const struct queue_redis *)base)->link);
-}
-
-size_t queue_redis_pending_bytes(const struct queue *base)
-{
-	return redis_link_pending_bytes(((const struct queue_redis *)base)->link);
 }
 
 int queue_redis_call(struct queue *base, const char *function, const struct str *arguments,

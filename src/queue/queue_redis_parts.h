@@ -34,7 +34,7 @@ int queue_redis_look(struct queue_redis *queue, struct str id, queue_done_fn *do
 
 /* ---- queue_redis_worker.c ---------------------------------------------------------------- */
 
-int queue_redis_claim(struct queue *queue, queue_claim_fn *done, void *data);
+int queue_redis_claim(struct queue *queue, bool is_begun, queue_claim_fn *done, void *data);
 int queue_redis_begin(
 	struct queue *queue, const struct queue_lease *lease, queue_answer_fn *done, void *data);
 int queue_redis_publish(struct queue *queue, const struct queue_lease *lease, uint64_t first,

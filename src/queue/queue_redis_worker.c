@@ -97,10 +97,11 @@ static void queue_redis_reaped(void *data, const redisReply *reply)
 /* ---- questions ---------------------------------------------------------------------------------
  */
 
-int queue_redis_claim(struct queue *base, queue_claim_fn *done, void *data)
+int queue_redis_claim(struct queue *base, bool is_begun, queue_claim_fn *done, void *data)
 {
 	struct queue_redis *queue = (struct queue_redis *)base;
-	const struct str words[] = { str_from(queue->worker.name), str_from(queue->lease) };
+	const struct str words[] = { str_from(queue->worker.name), str_from(queue->lease),
+		is_begun ? STR("begun") : STR("") };
 	return queue_redis_ask(queue, "claim", words, COUNT(words), queue_redis_claimed,
 		(struct queue_redis_wait){ .claimed = done, .data = data });
 }

@@ -1,9 +1,12 @@
-/* A queue in a file: one table of jobs, one of events. The loop puts, a thread (desk.c) writes, all
- * that has come together in one transaction. */
+/* A queue in a file, of one process: the ledger knows what may happen to a job, a thread (desk.c)
+ * writes what has happened, all that has come together in one transaction. What is answered is
+ * written; what is told to clients may be so a moment later. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -12,79 +15,25 @@
 #include "base/fd.h"
 #include "base/lock.h"
 #include "base/macros.h"
-#include "queue/desk.h"
-#include "queue/queue.h"
-#include "queue/sql.h"
+#include "queue/queue_sqlite_parts.h"
 
 enum { QUEUE_LOCK_SECONDS = 5 };
 
-enum queue_statement {
-	QUEUE_PUT,
-	QUEUE_PUT_EVENT,
-	QUEUE_DROP,
-	QUEUE_DROP_EVENTS,
-	QUEUE_LOAD,
-	QUEUE_LOAD_EVENTS,
-	QUEUE_STATEMENTS,
-};
+int64_t queue_file_now(const struct queue_file *file)
+{
+	struct timespec now;
+	if (file->options.now_ms)
+		return file->options.now_ms();
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
 
-static const char *const queue_steps[] = {
-	"CREATE TABLE jobs (id TEXT PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL,"
-	" owner TEXT NOT NULL, session TEXT, request TEXT NOT NULL, key TEXT, result TEXT,"
-	" state TEXT NOT NULL, created INTEGER NOT NULL, started INTEGER NOT NULL,"
-	" ended INTEGER NOT NULL, tries INTEGER NOT NULL) WITHOUT ROWID;"
-	"CREATE TABLE events (number INTEGER PRIMARY KEY, job TEXT NOT NULL, text TEXT NOT NULL);"
-	"CREATE INDEX events_of_jobs ON events (job);",
-};
-
-static const char *const queue_statements[] = {
-	[QUEUE_PUT] = "INSERT OR REPLACE INTO jobs VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)",
-	[QUEUE_PUT_EVENT] = "INSERT INTO events VALUES (?1,?2,?3)",
-	[QUEUE_DROP] = "DELETE FROM jobs WHERE id = ?1",
-	[QUEUE_DROP_EVENTS] = "DELETE FROM events WHERE job = ?1",
-	[QUEUE_LOAD] = "SELECT * FROM jobs ORDER BY created, id",
-	[QUEUE_LOAD_EVENTS] = "SELECT number, job, text FROM events ORDER BY number",
-};
-_Static_assert(COUNT(queue_statements) == QUEUE_STATEMENTS, "every statement has its words");
-
-static const struct sql_schema queue_schema = {
-	.steps = queue_steps,
-	.version = COUNT(queue_steps),
-	.statements = queue_statements,
-	.statement_count = QUEUE_STATEMENTS,
-};
-
-struct queue_file {
-	struct queue queue;
-	struct sql sql; /* the thread's, but at the opening and the end */
-	struct desk *desk;
-	int lock;
-	void (*warn)(void *data, const char *text);
-	void *warn_data;
-	bool has_warned;
-};
-
-/* One thing to be written, with its texts behind it. */
-struct queue_order {
-	struct desk_order order;
-	struct queue_file *file;
-	enum queue_statement statement;
-	struct queue_job job;
-	struct queue_event event;
-	queue_done_fn *done;
-	void *data;
-	char texts[];
-};
+int64_t queue_file_lease(const struct queue_file *file)
+{
+	return file->options.lease_ms ? file->options.lease_ms : INT64_MAX / 2;
+}
 
 /* ---- orders ------------------------------------------------------------------ */
-
-static size_t queue_order_size(struct str *const *texts, size_t count)
-{
-	size_t size = sizeof(struct queue_order);
-	for (size_t i = 0; i < count; i++)
-		size += texts[i]->len + 1;
-	return size;
-}
 
 /* Copies the texts behind the order, and has them point there. */
 static void queue_order_keep(char *at, struct str *const *texts, size_t count)
@@ -98,184 +47,240 @@ static void queue_order_keep(char *at, struct str *const *texts, size_t count)
 	}
 }
 
-static void queue_order_done(struct desk_order *base, int result)
+void queue_order_free(struct queue_order *order)
 {
-	struct queue_order *order = (struct queue_order *)base;
-	struct queue_file *file = order->file;
-	if (result < 0 && !file->has_warned && file->warn) {
-		char text[160];
-		snprintf(text, sizeof(text), "the queue cannot be written: %s", perch_strerror(result));
-		file->warn(file->warn_data, text);
-	}
-	file->has_warned = result < 0;
-	if (order->done)
-		order->done(order->data, result);
+	buf_free(&order->found);
+	free(order->answers);
 	free(order);
 }
 
-static int queue_write_job(struct sql *sql, const struct queue_job *job)
+static void queue_order_warn(struct queue_file *file, int result)
 {
-	const struct str texts[] = { job->id, job->kind, job->name, job->owner, job->session,
-		job->request, job->key, job->result, str_from(queue_state_name(job->state)) };
-	const int64_t numbers[] = { job->created_ms, job->started_ms, job->ended_ms, job->tries };
-	sqlite3_stmt *statement = sql_begin(sql, QUEUE_PUT);
-	for (int i = 0; i < (int)COUNT(texts); i++)
-		sql_bind(statement, i + 1, texts[i]);
-	for (int i = 0; i < (int)COUNT(numbers); i++)
-		sql_bind_number(statement, (int)COUNT(texts) + i + 1, numbers[i]);
-	return sql_run(sql, statement);
-}
-
-static int queue_write_event(struct sql *sql, const struct queue_event *event)
-{
-	sqlite3_stmt *statement = sql_begin(sql, QUEUE_PUT_EVENT);
-	sql_bind_number(statement, 1, (int64_t)event->number);
-	sql_bind(statement, 2, event->job);
-	sql_bind(statement, 3, event->text);
-	return sql_run(sql, statement);
-}
-
-static int queue_write_drop(struct sql *sql, struct str id, enum queue_statement which)
-{
-	sqlite3_stmt *statement = sql_begin(sql, QUEUE_DROP_EVENTS);
-	sql_bind(statement, 1, id);
-	int r = sql_run(sql, statement);
-	if (r < 0 || which == QUEUE_DROP_EVENTS)
-		return r;
-	statement = sql_begin(sql, QUEUE_DROP);
-	sql_bind(statement, 1, id);
-	return sql_run(sql, statement);
+	if (result < 0 && !file->has_warned && file->options.warn) {
+		char text[160];
+		snprintf(text, sizeof(text), "the queue cannot be written: %s", perch_strerror(result));
+		file->options.warn(file->options.data, text);
+	}
+	file->has_warned = result < 0;
 }
 
 static int queue_order_work(struct desk_order *base, void *context)
 {
 	struct queue_order *order = (struct queue_order *)base;
-	if (order->statement == QUEUE_PUT)
-		return queue_write_job(context, &order->job);
-	if (order->statement == QUEUE_PUT_EVENT)
-		return queue_write_event(context, &order->event);
-	return queue_write_drop(context, order->job.id, order->statement);
+	return order->step->work ? order->step->work(context, order) : 0;
 }
 
-static int queue_order_take(struct queue *queue, enum queue_statement which,
-	const struct queue_job *job, const struct queue_event *event, queue_done_fn *done, void *data)
+static void queue_order_done(struct desk_order *base, int result)
 {
-	struct queue_file *file = (struct queue_file *)queue;
-	struct queue_order make = { .job = *job, .event = *event };
-	struct queue_order *order = NULL;
-	struct str *sizes[] = { &make.job.id, &make.job.kind, &make.job.name, &make.job.owner,
-		&make.job.session, &make.job.request, &make.job.key, &make.job.result, &make.event.job,
-		&make.event.text };
-	order = malloc(queue_order_size(sizes, COUNT(sizes)));
+	struct queue_order *order = (struct queue_order *)base;
+	if (order->step->work)
+		queue_order_warn(order->file, result);
+	order->step->told(order, result);
+}
+
+int queue_order_take(
+	struct queue_file *file, const struct queue_step *step, const struct queue_order *asked)
+{
+	struct queue_order make = *asked;
+	struct str *texts[] = { &make.job.id, &make.job.kind, &make.job.name, &make.job.owner,
+		&make.job.session, &make.job.request, &make.job.key, &make.job.result, &make.job.need,
+		&make.job.mac, &make.job.client, &make.event.job, &make.event.text, &make.agent };
+	size_t size = sizeof(make);
+	for (size_t i = 0; i < COUNT(texts); i++)
+		size += texts[i]->len;
+	struct queue_order *order = malloc(size);
 	if (!order)
 		return -ENOMEM;
-	queue_order_keep(order->texts, sizes, COUNT(sizes));
+	queue_order_keep(order->texts, texts, COUNT(texts));
 	*order = make;
 	order->order = (struct desk_order){ .work = queue_order_work, .done = queue_order_done };
 	order->file = file;
-	order->statement = which;
-	order->done = done;
-	order->data = data;
+	order->step = step;
 	desk_take(file->desk, &order->order);
 	return 0;
 }
 
-/* ---- the table --------------------------------------------------------------- */
+static void queue_told_nothing(struct queue_order *order, int result)
+{
+	(void)result;
+	queue_order_free(order);
+}
+
+void queue_told_answer(struct queue_order *order, int result)
+{
+	if (order->answered)
+		order->answered(order->data, result < 0 ? QUEUE_FULL : order->answer);
+	queue_order_free(order);
+}
+
+static const struct queue_step queue_step_answer = { NULL, queue_told_answer };
+static const struct queue_step queue_step_event = { queue_file_write_event, queue_told_answer };
+static const struct queue_step queue_step_drop = { queue_file_write_drop, queue_told_nothing };
+
+int queue_file_answer(
+	struct queue_file *file, enum queue_answer answer, queue_answer_fn *done, void *data)
+{
+	const struct queue_order order = { .answer = answer, .answered = done, .data = data };
+	return done ? queue_order_take(file, &queue_step_answer, &order) : 0;
+}
+
+struct queue_order queue_file_mark(const struct ledger_job *job)
+{
+	return (struct queue_order){
+		.job = { .id = job->id,
+			.state = job->state,
+			.started_ms = job->started_ms,
+			.tries = job->tries },
+		.claims = job->claims,
+		.has_begun = job->has_begun,
+		.is_cancelled = job->is_cancelled,
+		.fence = job->fence,
+	};
+}
+
+/* ---- telling --------------------------------------------------------------------------------- */
+
+void queue_file_tell_state(struct queue_file *file, const struct ledger_job *job)
+{
+	if (file->news.state)
+		file->news.state(
+			file->news.loader.data, job->id, job->revision, job->state, job->started_ms);
+}
+
+void queue_file_ring(struct queue_file *file, struct str cancelled)
+{
+	if (file->worker.rung && !file->is_closing && (cancelled.data || file->ledger.ready.count))
+		file->worker.rung(file->options.data, cancelled);
+}
+
+struct queue_event queue_file_event(
+	struct queue_file *file, const struct ledger_job *job, struct str text)
+{
+	return (struct queue_event){ ++file->last_number, job->id, text };
+}
+
+int queue_file_tell_event(struct queue_file *file, const struct ledger_job *job, struct str text,
+	queue_answer_fn *done, void *data)
+{
+	const struct queue_order order = {
+		.event = queue_file_event(file, job, text), .answered = done, .data = data
+	};
+	if (file->news.loader.event)
+		file->news.loader.event(file->news.loader.data, &order.event);
+	return queue_order_take(file, &queue_step_event, &order);
+}
+
+/* ---- acceptance --------------------------------------------------------------------------------
+ */
+
+static void queue_told_put(struct queue_order *order, int result)
+{
+	struct queue_file *file = order->file;
+	struct ledger_job *job = result < 0 ? ledger_find(&file->ledger, order->job.id) : NULL;
+	if (job) {
+		ledger_drop(&file->ledger, job);
+		queue_file_ring(file, (struct str){ 0 });
+	}
+	if (order->done)
+		order->done(order->data, result < 0 ? result : order->result);
+	queue_order_free(order);
+}
+
+static const struct queue_step queue_step_put = { queue_file_write_job, queue_told_put };
+static const struct queue_step queue_step_refuse = { NULL, queue_told_put };
 
 static int queue_file_put(
-	struct queue *queue, const struct queue_job *job, queue_done_fn *done, void *data)
+	struct queue *base, const struct queue_job *asked, queue_done_fn *done, void *data)
 {
-	return queue_order_take(queue, QUEUE_PUT, job, &(struct queue_event){ 0 }, done, data);
+	struct queue_file *file = (struct queue_file *)base;
+	struct queue_order order = { .job = *asked, .done = done, .data = data };
+	size_t limit = file->options.limit ? file->options.limit : SIZE_MAX;
+	struct ledger_job *job = NULL;
+	if (asked->request.len > QUEUE_JOB_MAX)
+		return -E2BIG;
+	int r = ledger_put(&file->ledger, asked, limit, queue_file_now(file), &job);
+	if (r == -ENOMEM)
+		return r;
+	order.result = r < 0 ? r : 0;
+	order.job.state = QUEUE_WAITING;
+	order.place = r == 0 ? job->place : 0;
+	int taken = queue_order_take(file, r == 0 ? &queue_step_put : &queue_step_refuse, &order);
+	if (taken < 0 && r == 0)
+		ledger_drop(&file->ledger, job);
+	else if (r == 0)
+		queue_file_ring(file, (struct str){ 0 });
+	return taken;
 }
 
-static int queue_file_put_event(struct queue *queue, const struct queue_event *event)
+static int queue_file_drop(struct queue *base, struct str id, bool only_events)
 {
-	return queue_order_take(queue, QUEUE_PUT_EVENT, &(struct queue_job){ 0 }, event, NULL, NULL);
+	struct queue_file *file = (struct queue_file *)base;
+	struct ledger_job *job = only_events ? NULL : ledger_find(&file->ledger, id);
+	const struct queue_order order = { .job = { .id = id,
+										   .kind = only_events ? (struct str){ 0 } : STR("job") } };
+	int r = queue_order_take(file, &queue_step_drop, &order);
+	if (r == 0 && job)
+		ledger_drop(&file->ledger, job);
+	return r;
 }
 
-static int queue_file_drop(struct queue *queue, struct str id, bool only_events)
+static size_t queue_file_unwritten(const struct queue *base)
 {
-	const struct queue_job job = { .id = id };
-	return queue_order_take(queue, only_events ? QUEUE_DROP_EVENTS : QUEUE_DROP, &job,
-		&(struct queue_event){ 0 }, NULL, NULL);
+	return desk_waiting(((const struct queue_file *)base)->desk);
 }
 
-static size_t queue_file_unwritten(const struct queue *queue)
+/* ---- life
+ * ----------------------------------------------------------------------------------------- */
+
+static void queue_file_send_late(struct queue_file *file)
 {
-	return desk_waiting(((const struct queue_file *)queue)->desk);
+	struct list late = file->late;
+	struct queue_order *order;
+	file->late = (struct list){ 0 };
+	while ((order = list_first(&late))) {
+		list_remove(&late, order);
+		desk_take(file->desk, &order->order);
+	}
 }
 
-static void queue_file_free(struct queue *queue)
+static void queue_file_again(perch_timer *timer, void *data)
 {
-	struct queue_file *file = (struct queue_file *)queue;
+	struct queue_file *file = data;
+	(void)timer;
+	queue_file_send_late(file);
+	queue_file_ring(file, (struct str){ 0 });
+}
+
+static void queue_file_free(struct queue *base)
+{
+	struct queue_file *file = (struct queue_file *)base;
 	if (!file)
 		return;
+	file->is_closing = true;
+	if (file->desk)
+		queue_file_send_late(file);
 	desk_close(file->desk);
 	sql_close(&file->sql);
 	fd_close(file->lock);
+	perch_timer_free(file->again);
+	ledger_free(&file->ledger);
 	free(file);
 }
 
 static const struct queue_table queue_file_table = {
 	.put = queue_file_put,
-	.put_event = queue_file_put_event,
 	.drop = queue_file_drop,
 	.unwritten = queue_file_unwritten,
+	.cancel = queue_file_cancel,
+	.claim = queue_file_claim,
+	.begin = queue_file_begin,
+	.publish = queue_file_publish,
+	.finish = queue_file_finish,
+	.release = queue_file_release,
+	.renew = queue_file_renew,
+	.reap = queue_file_reap,
 	.free = queue_file_free,
 };
-
-/* ---- opening ------------------------------------------------------------------ */
-
-static struct queue_job queue_row_job(sqlite3_stmt *row)
-{
-	return (struct queue_job){
-		.id = sql_text(row, 0),
-		.kind = sql_text(row, 1),
-		.name = sql_text(row, 2),
-		.owner = sql_text(row, 3),
-		.session = sql_text(row, 4),
-		.request = sql_text(row, 5),
-		.key = sql_text(row, 6),
-		.result = sql_text(row, 7),
-		.state = queue_state_find(sql_text(row, 8)),
-		.created_ms = sqlite3_column_int64(row, 9),
-		.started_ms = sqlite3_column_int64(row, 10),
-		.ended_ms = sqlite3_column_int64(row, 11),
-		.tries = sqlite3_column_int64(row, 12),
-	};
-}
-
-static int queue_load_jobs(struct queue_file *file, const struct queue_loader *loader)
-{
-	sqlite3_stmt *row = sql_begin(&file->sql, QUEUE_LOAD);
-	int r;
-	while ((r = sql_step(&file->sql, row)) > 0) {
-		const struct queue_job job = queue_row_job(row);
-		r = job.state == QUEUE_STATES ? PERCH_ESYNTAX : loader->job(loader->data, &job);
-		if (r < 0)
-			break;
-	}
-	sql_end(row);
-	return r;
-}
-
-static int queue_load_events(struct queue_file *file, const struct queue_loader *loader)
-{
-	sqlite3_stmt *row = sql_begin(&file->sql, QUEUE_LOAD_EVENTS);
-	int r;
-	while ((r = sql_step(&file->sql, row)) > 0) {
-		const struct queue_event event = {
-			.number = (uint64_t)sqlite3_column_int64(row, 0),
-			.job = sql_text(row, 1),
-			.text = sql_text(row, 2),
-		};
-		r = loader->event(loader->data, &event);
-		if (r < 0)
-			break;
-	}
-	sql_end(row);
-	return r;
-}
 
 /* Two processes would both run the waiting jobs. */
 static int queue_lock(struct queue_file *file, const char *path, perch_err *err)
@@ -296,24 +301,26 @@ static void queue_file_cleanup(struct queue_file **file)
 	queue_file_free((struct queue *)*file);
 }
 
-int queue_open_sqlite(perch_host *host, const struct queue_options *options,
-	const struct queue_loader *loader, struct queue **ret_queue, perch_err *err)
+int queue_open_sqlite(
+	perch_host *host, const struct queue_options *options, struct queue **ret_queue, perch_err *err)
 {
 	_cleanup_(queue_file_cleanup) struct queue_file *file = calloc(1, sizeof(*file));
 	if (!file)
 		return err_no_memory(err);
 	file->lock = -1;
 	file->queue.table = &queue_file_table;
-	file->warn = options->warn;
-	file->warn_data = options->data;
+	file->options = *options;
+	file->news = *options->news;
+	if (options->worker)
+		file->worker = *options->worker;
 	int r = queue_lock(file, options->path, err);
 	if (r == 0)
-		r = sql_open(options->path, &queue_schema, options->is_durable, &file->sql, err);
+		r = sql_open(options->path, &queue_file_schema, options->is_durable, &file->sql, err);
+	if (r == 0)
+		r = perch_timer_new(host, queue_file_again, file, &file->again, err);
 	if (r < 0)
 		return r;
-	r = queue_load_jobs(file, loader);
-	if (r == 0)
-		r = queue_load_events(file, loader);
+	r = queue_file_load(file);
 	if (r < 0)
 		return err_set(err, r, "%s cannot be read: %s", options->path, perch_strerror(r));
 	r = desk_open(host, &sql_round, &file->sql, &file->desk, err);

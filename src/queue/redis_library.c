@@ -1,4 +1,4 @@
-/* The functions of perch.lua: what is known of the library is read from its own text. */
+/* The functions of queue/lua: what is known of the library is read from its own text. */
 #include "queue/redis_library.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* The functions of perch.lua, as the program carries them. */
+/* The functions of queue/lua, as the program carries them. */
 #ifndef QUEUE_REDIS_LIBRARY_H
 #define QUEUE_REDIS_LIBRARY_H
 

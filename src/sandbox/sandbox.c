@@ -325,7 +325,7 @@ void sandbox_free(struct sandbox *sandbox)
 {
 	room_close(sandbox->confine.room);
 	cgroup_close(sandbox->confine.cgroup);
-	sandbox_tell_made(sandbox);
+	sandbox_tell_new_triggers(sandbox);
 	scratch_close(&sandbox->scratch);
 	fd_close(sandbox->confine.landlock_fd);
 	free(sandbox->filter.filter);

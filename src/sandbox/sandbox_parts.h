@@ -136,7 +136,7 @@ int sandbox_make_ruleset(struct sandbox *sandbox, perch_host *host, perch_err *e
 size_t report_make(const struct sandbox_policy *policy, const struct layers *layers,
 	struct property out[PROPERTIES_MAX]);
 
-/* ---- git/made_repositories.c ----------------------------------------------- */
+/* ---- git/new_triggers.c ----------------------------------------------- */
 
 /* Finds the files that git would execute in writable paths, protects them, and remembers those that
  * do not exist. Fails with -ENOMEM and other errnos, with words. */
@@ -145,7 +145,7 @@ int sandbox_protect(struct sandbox *sandbox, perch_err *err);
 /* Tells the host's log of those that exist now, and of other files that git would execute, once
  * no process is left that could make any. Returns whether this sandbox has ever had something
  * to tell. */
-bool sandbox_tell_made(struct sandbox *sandbox);
+bool sandbox_tell_new_triggers(struct sandbox *sandbox);
 
 /* Whether a path, or what it holds down to a depth, has changed since the sandbox was made. */
 bool left_has_changed(const struct sandbox *sandbox, const char *path, unsigned depth);

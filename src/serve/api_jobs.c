@@ -29,21 +29,6 @@ static void api_waiting_gone(struct exchange *exchange)
 
 static const struct exchange_keeper api_waiting = { .gone = api_waiting_gone };
 
-static void api_not_written(struct exchange *exchange, int error)
-{
-	if (error == -EBUSY)
-		exchange_error(exchange, 429, "busy", NULL, "too many jobs are waiting already");
-	else if (error == -ENOSPC && exchange->peer->serve->options.queue)
-		exchange_error(
-			exchange, 507, "queue_full", NULL, "the job was not taken: the queue's memory is full");
-	else if (error == -ENOSPC)
-		exchange_error(exchange, 507, "disk_full", "make room where $XDG_STATE_HOME/perch is",
-			"the job was not taken: the disk is full");
-	else
-		exchange_error(exchange, 503, "queue", NULL,
-			"the job was not taken: it cannot be written: %s", perch_strerror(error));
-}
-
 static void api_accept(struct exchange *exchange, struct record *record)
 {
 	_cleanup_(buf_free) struct buf json = { 0 };
@@ -58,7 +43,7 @@ static void api_accepted(struct record *record, void *data, int error)
 	struct exchange *exchange = data;
 	exchange->keeper = NULL;
 	if (error < 0)
-		api_not_written(exchange, error);
+		jobs_refuse(exchange, error);
 	else
 		api_accept(exchange, record);
 }
@@ -68,7 +53,7 @@ static void api_accepted_stream(struct record *record, void *data, int error)
 	struct exchange *exchange = data;
 	exchange->keeper = NULL;
 	if (error < 0)
-		api_not_written(exchange, error);
+		jobs_refuse(exchange, error);
 	else if (!watcher_new(exchange, record, &watcher_events))
 		exchange_no_memory(exchange);
 	else
@@ -95,7 +80,7 @@ static void api_accepted_call(struct record *record, void *data, int error)
 	struct watcher *watcher = NULL;
 	exchange->keeper = NULL;
 	if (error < 0)
-		api_not_written(exchange, error);
+		jobs_refuse(exchange, error);
 	else if (!(watcher = watcher_new(exchange, record, &api_call_watcher)))
 		exchange_no_memory(exchange);
 	else if (queue_is_over(record->state))

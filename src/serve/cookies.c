@@ -23,7 +23,7 @@ static void cookie_remove(struct cookies *cookies, struct cookie *cookie)
 }
 
 struct cookie *cookies_add(
-	struct cookies *cookies, const char *hash, int64_t until, struct identity *who)
+	struct cookies *cookies, const char *hash, int64_t until, struct identity *who, bool is_by_link)
 {
 	struct cookie *cookie = calloc(1, sizeof(*cookie));
 	if (!cookie)
@@ -31,6 +31,7 @@ struct cookie *cookies_add(
 	snprintf(cookie->hash, sizeof(cookie->hash), "%s", hash);
 	cookie->until = until;
 	cookie->who = identity_keep(who);
+	cookie->is_by_link = is_by_link;
 	list_append(&cookies->list, cookie);
 	return cookie;
 }
@@ -112,6 +113,8 @@ struct identity *cookies_find(struct exchange *exchange, const struct http_reque
 	struct cookie *cookie = cookies_of(exchange, request);
 	const struct token *token = cookie ? &cookie->who->token : NULL;
 	bool is_valid = token && (!token->expires || (int64_t)time(NULL) < token->expires);
+	exchange->by_cookie = is_valid;
+	exchange->by_link = is_valid && cookie->is_by_link;
 	return is_valid ? cookie->who : NULL;
 }
 
@@ -129,7 +132,7 @@ static void cookies_set(struct exchange *exchange, const char *id, int seconds)
 	exchange_answer(exchange, 200, "application/json", STR("{\"ok\":true}"), &field, 1);
 }
 
-static void cookies_give(struct exchange *exchange, struct identity *who)
+static void cookies_give(struct exchange *exchange, struct identity *who, bool is_by_link)
 {
 	struct cookies *cookies = &exchange->peer->serve->cookies;
 	char id[TOKEN_SIZE], hash[SHA256_HEX_SIZE];
@@ -138,7 +141,8 @@ static void cookies_give(struct exchange *exchange, struct identity *who)
 		cookie_remove(cookies, list_first(&cookies->list));
 	bool is_made = token_make(id) == 0;
 	token_hash(str_from(is_made ? id : ""), hash);
-	if (!is_made || !cookies_add(cookies, hash, (int64_t)time(NULL) + COOKIE_SECONDS, who)) {
+	int64_t until = (int64_t)time(NULL) + COOKIE_SECONDS;
+	if (!is_made || !cookies_add(cookies, hash, until, who, is_by_link)) {
 		exchange_no_memory(exchange);
 		return;
 	}
@@ -186,12 +190,12 @@ void cookies_login(struct exchange *exchange)
 	else if (once)
 		who = cookies_take_once(serve, json_str(once));
 	if (who)
-		cookies_give(exchange, who);
+		cookies_give(exchange, who, !token);
 	else
 		cookies_refuse(exchange);
 }
 
-/* null: nobody. A page asks so, because a browser tells its user of every 401. */
+/* null: nobody is signed in. It is no 401, because a browser shows its user every 401. */
 void cookies_who(struct exchange *exchange)
 {
 	_cleanup_(buf_free) struct buf json = { 0 };

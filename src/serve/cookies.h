@@ -15,6 +15,7 @@ struct cookie {
 	char hash[SHA256_HEX_SIZE];
 	int64_t until; /* seconds since 1970 */
 	struct identity *who;
+	bool is_by_link; /* a person has it: the link is shown only on a terminal */
 };
 
 struct cookies {
@@ -29,7 +30,7 @@ struct http_request;
 /* Makes the secret of a link; the one before is no longer good. */
 int cookies_make_once(struct cookies *cookies, char ret_secret[TOKEN_SIZE]);
 
-/* The owner of the request's cookie; NULL = it has none. */
+/* The owner of the request's cookie; NULL = it has none. Sets by_cookie and by_link. */
 struct identity *cookies_find(struct exchange *exchange, const struct http_request *request);
 
 /* Cookies whose tokens were revoked end. */
@@ -37,11 +38,11 @@ void cookies_sweep(struct cookies *cookies);
 void cookies_free(struct cookies *cookies);
 
 /* NULL without memory. */
-struct cookie *cookies_add(
-	struct cookies *cookies, const char *hash, int64_t until, struct identity *who);
+struct cookie *cookies_add(struct cookies *cookies, const char *hash, int64_t until,
+	struct identity *who, bool is_by_link);
 
-/* cookies_file.c: browsers stay signed in when the server is started again. A file that cannot be
- * read or written costs a sign-in, so nobody is told. */
+/* cookies_file.c: browsers stay signed in when the server is started again. If the file cannot be
+ * read or written, users have to sign in again: no message is needed. */
 void cookies_save(const struct cookies *cookies);
 void cookies_load(struct serve *serve);
 

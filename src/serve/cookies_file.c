@@ -3,7 +3,8 @@
  *     HASH-OF-THE-COOKIE UNTIL HASH-OF-ITS-TOKEN NAME-OF-ITS-TOKEN
  *
  * so that the cookie of a token that was revoked meanwhile, or is another of the same name, is
- * worth nothing. The link's user has no token: "-". */
+ * worth nothing. "-": a cookie by the link. One by the token that lives as long as the server does
+ * ends with it, and is not written. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,8 +28,9 @@ static void cookies_file_write(const struct cookies *cookies, struct buf *out)
 {
 	for (const struct cookie *item = list_first(&cookies->list); item; item = list_next(item)) {
 		const struct identity *who = item->who;
-		buf_printf(out, "%s %" PRId64 " %s %s\n", item->hash, item->until,
-			who->is_own ? "-" : who->token.hash, who->token.name);
+		if (item->is_by_link || !who->is_own)
+			buf_printf(out, "%s %" PRId64 " %s %s\n", item->hash, item->until,
+				item->is_by_link ? "-" : who->token.hash, who->token.name);
 	}
 }
 
@@ -56,7 +58,7 @@ void cookies_save(const struct cookies *cookies)
 
 /* ---- reading ---------------------------------------------------------------------- */
 
-/* Whose it is, if that is still the same. */
+/* The owner of a cookie, if the token is still the same. */
 static struct identity *cookies_file_owner(
 	const struct serve *serve, struct str token, struct str name)
 {
@@ -81,7 +83,7 @@ static void cookies_file_take(struct serve *serve, struct str line)
 		return;
 	memcpy(text, hash.data, hash.len);
 	text[hash.len] = '\0';
-	cookies_add(&serve->cookies, text, (int64_t)number, who);
+	cookies_add(&serve->cookies, text, (int64_t)number, who, who->is_own);
 }
 
 void cookies_load(struct serve *serve)

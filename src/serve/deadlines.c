@@ -51,6 +51,16 @@ void deadlines_close(struct deadlines *deadlines)
 	deadlines->timer = NULL;
 }
 
+void deadlines_set_length(struct deadlines *deadlines, enum deadline_kind kind, uint64_t length_ns)
+{
+	uint64_t old_ns = deadlines->length_ns[kind];
+	struct deadline *item = list_first(&deadlines->lists[kind]);
+	deadlines->length_ns[kind] = length_ns;
+	for (; item; item = list_next(item))
+		item->due_ns = clock_after(item->due_ns - old_ns, length_ns);
+	deadlines_arm(deadlines);
+}
+
 void deadline_set(struct deadlines *deadlines, struct deadline *deadline, enum deadline_kind kind)
 {
 	deadline_leave(deadlines, deadline);

@@ -28,7 +28,7 @@ struct deadline {
 
 struct deadlines {
 	struct list lists[DEADLINE_KINDS];
-	uint64_t length_ns[DEADLINE_KINDS];
+	uint64_t length_ns[DEADLINE_KINDS]; /* by deadlines_set_length */
 	perch_timer *timer;
 	void (*due)(void *data, struct deadline *deadline); /* it is of no kind then */
 	void *data;
@@ -36,6 +36,9 @@ struct deadlines {
 
 int deadlines_open(struct deadlines *deadlines, perch_host *host, perch_err *err);
 void deadlines_close(struct deadlines *deadlines);
+
+/* The new length also holds for those that have entered this kind already. */
+void deadlines_set_length(struct deadlines *deadlines, enum deadline_kind kind, uint64_t length_ns);
 
 /* Enters anew, from any kind. */
 void deadline_set(struct deadlines *deadlines, struct deadline *deadline, enum deadline_kind kind);

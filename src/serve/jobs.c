@@ -10,13 +10,12 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/macros.h"
+#include "base/sha256.h"
 #include "serve/serve_catalog.h"
 #include "serve/peer.h"
 #include "serve/serve_parts.h"
 #include "serve/watcher.h"
 #include "wire/http_sse.h"
-
-enum { JOBS_AGAIN_MS = 1000 };
 
 static const perch_entry_kind jobs_entries[] = {
 	[JOBS_TURN] = PERCH_ENTRY_AGENT,
@@ -24,99 +23,80 @@ static const perch_entry_kind jobs_entries[] = {
 	[JOBS_RUN] = PERCH_ENTRY_COMMAND,
 };
 
-void jobs_schedule(struct serve *serve)
-{
-	perch_timer_set(serve->schedule, 0);
-}
-
-/* ---- order ---------------------------------------------------------------------- */
-
-static bool jobs_share_session(const struct record *a, const struct record *b)
-{
-	return a->kind == JOBS_TURN && b->kind == JOBS_TURN && str_eq(a->session, b->session) &&
-		str_eq(a->owner, b->owner) && str_eq(a->name, b->name);
-}
-
-/* Turns of one session run one behind the other, in the order of their acceptance. */
-static bool jobs_must_wait(const struct record *record)
-{
-	const struct serve *serve = record->serve;
-	if (record->kind != JOBS_TURN)
-		return false;
-	struct link *link = record->link.before;
-	size_t left = serve->records.waiting + serve->records.running;
-	for (; link && left; link = link->before) {
-		const struct record *other = (const struct record *)link;
-		if (queue_is_over(other->state))
-			continue;
-		left--;
-		if (jobs_share_session(record, other))
-			return true;
-	}
-	return false;
-}
-
-static bool jobs_can_begin(const struct record *record)
-{
-	const struct serve *serve = record->serve;
-	return serve->records.running < (size_t)serve->settings.max_jobs && !serve->is_draining &&
-		!serve->options.queue && !jobs_must_wait(record);
-}
-
-static void jobs_become_running(struct record *record)
-{
-	record->started_ms = record_now_ms();
-	record->tries++;
-	record_become(record, QUEUE_RUNNING);
-}
-
 /* ---- beginning ------------------------------------------------------------------ */
 
-static void jobs_began(void *data, int error)
+/* Of a kind that this perch does not know: another has written it. */
+static void jobs_give_up(struct serve *serve, const struct queue_claim *claim)
 {
-	struct record *record = data;
-	record->saving--;
-	record->is_starting = false;
-	if (record->state != QUEUE_RUNNING || record->serve->is_over)
-		return;
-	if (error < 0) { /* it is written as waiting, so it has to wait */
-		record->tries--;
-		record->started_ms = 0;
-		record_become(record, QUEUE_WAITING);
-		perch_timer_set(record->serve->schedule, JOBS_AGAIN_MS * NSEC_PER_MSEC);
-		return;
-	}
-	jobs_begin(record);
+	const struct queue_end end = {
+		.lease = { claim->job.id, claim->fence },
+		.state = QUEUE_FAILED,
+		.result = STR("{\"success\":false,\"exit_code\":-1,\"output\":\"\"}"),
+		.text = STR("{\"event\":\"end\",\"success\":false,\"state\":\"failed\"}"),
+	};
+	serve->queue->table->finish(serve->queue, &end, NULL, NULL);
 }
 
-/* A job is written as running before it begins, or it might run twice. */
-static bool jobs_try_begin(struct record *record)
+/* It is written as begun, or it might run twice. */
+static void jobs_claimed(void *data, const struct queue_claim *claim)
 {
-	if (record->state != QUEUE_WAITING || !record->is_written || !jobs_can_begin(record))
-		return false;
-	jobs_become_running(record);
-	record->is_starting = true;
-	if (record_save(record, jobs_began, record) < 0) {
-		record->saving++;
-		jobs_began(record, -ENOMEM);
-	}
-	return true;
-}
-
-void jobs_due(perch_timer *timer, void *data)
-{
-	(void)timer;
 	struct serve *serve = data;
-	struct records *records = &serve->records;
-	struct record *next;
-	size_t left = records->waiting;
-	for (struct record *item = list_first(&records->all); item && left; item = next) {
-		next = list_next(item);
-		if (records->running >= (size_t)serve->settings.max_jobs)
-			break;
-		left -= item->state == QUEUE_WAITING;
-		jobs_try_begin(item);
+	struct record *record = claim ? records_find(&serve->records, claim->job.id) : NULL;
+	if (!claim || serve->is_over)
+		return;
+	if (!record) {
+		jobs_give_up(serve, claim);
+		return;
 	}
+	record->fence = claim->fence;
+	record->told = 0;
+	if (record->is_cancelled)
+		jobs_fail(record, QUEUE_CANCELLED, "cancelled", "it was cancelled before it began");
+	else
+		jobs_begin(record);
+}
+
+/* The queue knows whose turn it is; that a job is ours it tells at once. */
+void jobs_look(struct serve *serve)
+{
+	size_t most = (size_t)serve->settings.max_jobs, before = SIZE_MAX;
+	const struct records *records = &serve->records;
+	if (serve->options.queue || serve->is_draining || serve->is_over)
+		return;
+	while (records->waiting && records->running < most && records->running != before) {
+		before = records->running;
+		if (serve->queue->table->claim(serve->queue, true, jobs_claimed, serve) < 0)
+			return;
+	}
+}
+
+static void jobs_rung(void *data, struct str cancelled)
+{
+	struct serve *serve = data;
+	struct record *record = cancelled.data ? records_find(&serve->records, cancelled) : NULL;
+	if (record)
+		record->is_cancelled = true;
+	jobs_look(serve);
+}
+
+static void jobs_warn(void *data, const char *text)
+{
+	serve_warn(data, "%s", text);
+}
+
+int jobs_open(struct serve *serve, const char *path, perch_err *err)
+{
+	const struct queue_news news = jobs_news(serve);
+	const struct queue_worker worker = { .name = "serve", .rung = jobs_rung };
+	const struct queue_options options = {
+		.path = path,
+		.is_durable = serve->settings.is_durable,
+		.news = &news,
+		.worker = &worker,
+		.warn = jobs_warn,
+		.data = serve,
+	};
+	return queue_open_sqlite(serve->host, &options, &serve->queue, err);
 }
 
 /* ---- acceptance ------------------------------------------------------------------- */
@@ -135,8 +115,6 @@ static void jobs_withdraw(struct record *record, int error)
 	jobs_tell_accepted(record, error);
 	record_become(record, QUEUE_FAILED);
 	record->ended_ms = 1; /* long ago: it goes with the next trimming */
-	record->is_unsaved = false;
-	jobs_schedule(record->serve);
 }
 
 static struct record *jobs_of_key(const struct serve *serve, struct str owner, struct str key)
@@ -150,7 +128,7 @@ static struct record *jobs_of_key(const struct serve *serve, struct str owner, s
 	return NULL;
 }
 
-/* Another gateway has taken a job of this key: that one is it. */
+/* Another gateway has accepted a job with this key: that job counts. */
 static bool jobs_join(struct record *record)
 {
 	struct str key = record->key;
@@ -169,7 +147,7 @@ static bool jobs_join(struct record *record)
 static void jobs_written(void *data, int error)
 {
 	struct record *record = data;
-	record->saving--;
+	record->is_saving = false;
 	if (record->serve->is_over)
 		return;
 	if (error == -EEXIST && jobs_join(record))
@@ -179,13 +157,32 @@ static void jobs_written(void *data, int error)
 		return;
 	}
 	record->is_written = true;
-	/* A worker may have begun it before we hear that it is written. */
-	bool begins = record->state == QUEUE_RUNNING && !record->serve->options.queue;
-	if (begins)
-		jobs_begin(record);
 	jobs_tell_accepted(record, 0);
-	if (!begins)
-		jobs_schedule(record->serve);
+}
+
+static int jobs_put(struct record *record)
+{
+	struct queue *queue = record->serve->queue;
+	bool is_turn = record->kind == JOBS_TURN;
+	char mac[SHA256_HEX_SIZE];
+	struct queue_job job = {
+		.id = str_from(record->id),
+		.kind = str_from(metrics_kinds[record->kind]),
+		.name = record->name,
+		.owner = record->owner,
+		.session = record->session,
+		.request = record->request,
+		.key = record->key,
+		.client = str_from(record->client),
+		.created_ms = record->created_ms,
+		.retries = is_turn ? catalog_retries(record->serve, record->name.data) : 0,
+	};
+	if (record->serve->options.queue)
+		jobs_remote_sign(record, &job, mac);
+	record->is_saving = true;
+	int r = queue->table->put(queue, &job, jobs_written, record);
+	record->is_saving = r == 0;
+	return r;
 }
 
 static int jobs_fill(
@@ -208,12 +205,13 @@ static int jobs_fill(
 	return r < 0 ? r : record_set(record, &record->key, wish->key);
 }
 
+/* How long a refused client is told to wait. */
+static const struct http_field jobs_wait = { STR("Retry-After"), STR("5") };
+
 static bool jobs_check(struct exchange *exchange, const struct jobs_wish *wish)
 {
 	const struct serve *serve = exchange->peer->serve;
 	_cleanup_free_ char *name = str_dup(wish->name);
-	struct http_field wait = { STR("Retry-After"), STR("5") };
-	char text[96];
 	if (!name || strlen(name) != wish->name.len ||
 		!catalog_allows(exchange, jobs_entries[wish->kind], name)) {
 		serve_note_refusal(exchange, wish->name, "not there, or not allowed");
@@ -223,19 +221,59 @@ static bool jobs_check(struct exchange *exchange, const struct jobs_wish *wish)
 	}
 	if (serve->is_draining) {
 		exchange_error_with(
-			exchange, 503, "draining", NULL, "the server is about to end", &wait, 1);
+			exchange, 503, "draining", NULL, "the server is about to end", &jobs_wait, 1);
 		return false;
 	}
 	if (serve->queue_is_away) {
-		exchange_error_with(exchange, 503, "queue", NULL, "the queue is away", &wait, 1);
-		return false;
-	}
-	if (serve->records.waiting > (size_t)serve->settings.queue) {
-		snprintf(text, sizeof(text), "%zu jobs are waiting already", serve->records.waiting);
-		exchange_error_with(exchange, 429, "busy", NULL, text, &wait, 1);
+		exchange_error_with(exchange, 503, "queue", NULL, "the queue is away", &jobs_wait, 1);
 		return false;
 	}
 	return true;
+}
+
+static void jobs_refuse_busy(struct exchange *exchange)
+{
+	size_t waiting = exchange->peer->serve->records.waiting;
+	char text[96];
+	snprintf(text, sizeof(text), "%zu jobs are waiting already", waiting);
+	exchange_error_with(exchange, 429, "busy", NULL, text, &jobs_wait, 1);
+}
+
+void jobs_refuse(struct exchange *exchange, int error)
+{
+	if (error == -EBUSY)
+		jobs_refuse_busy(exchange);
+	else if (error == -ENOSPC && exchange->peer->serve->options.queue)
+		exchange_error(
+			exchange, 507, "queue_full", NULL, "the job was not taken: the queue's memory is full");
+	else if (error == -ENOSPC)
+		exchange_error(exchange, 507, "disk_full", "make room where $XDG_STATE_HOME/perch is",
+			"the job was not taken: the disk is full");
+	else
+		exchange_error(exchange, 503, "queue", NULL,
+			"the job was not taken: it cannot be written: %s", perch_strerror(error));
+}
+
+/* Whether another turn of its session is before it. */
+static bool jobs_is_behind(const struct record *record)
+{
+	for (const struct link *link = record->link.before; link; link = link->before) {
+		const struct record *other = (const struct record *)link;
+		if (!queue_is_over(other->state) && record->session.data && other->session.data &&
+			str_eq(record->session, other->session) && str_eq(record->owner, other->owner) &&
+			str_eq(record->name, other->name))
+			return true;
+	}
+	return false;
+}
+
+/* Whether it would wait behind too many. */
+static bool jobs_is_too_many(const struct record *record)
+{
+	const struct serve *serve = record->serve;
+	return serve->records.waiting > (size_t)serve->settings.queue &&
+		(serve->options.queue || serve->records.running >= (size_t)serve->settings.max_jobs ||
+			jobs_is_behind(record));
 }
 
 struct record *jobs_take(struct exchange *exchange, const struct jobs_wish *wish,
@@ -255,12 +293,15 @@ struct record *jobs_take(struct exchange *exchange, const struct jobs_wish *wish
 		exchange_no_memory(exchange);
 		return NULL;
 	}
+	records_add(&serve->records, record);
+	if (jobs_is_too_many(record)) {
+		records_remove(&serve->records, record);
+		jobs_refuse_busy(exchange);
+		return NULL;
+	}
 	record->accepted = accepted;
 	record->accepted_data = data;
-	records_add(&serve->records, record);
-	if (jobs_can_begin(record))
-		jobs_become_running(record);
-	if (record_save(record, jobs_written, record) < 0) {
+	if (jobs_put(record) < 0) {
 		record->accepted = NULL;
 		jobs_withdraw(record, -ENOMEM);
 		exchange_no_memory(exchange);
@@ -275,8 +316,6 @@ void jobs_cancel(struct record *record)
 {
 	if (record->job)
 		perch_job_cancel(record->job, SIGTERM);
-	else if (record->serve->options.queue && !queue_is_over(record->state))
-		record->serve->queue->table->cancel(record->serve->queue, str_from(record->id));
 	else if (!queue_is_over(record->state))
-		jobs_fail(record, QUEUE_CANCELLED, "cancelled", "it was cancelled before it began");
+		record->serve->queue->table->cancel(record->serve->queue, str_from(record->id));
 }

@@ -27,10 +27,16 @@ struct jobs_wish {
 struct record *jobs_take(struct exchange *exchange, const struct jobs_wish *wish,
 	void (*accepted)(struct record *record, void *data, int error), void *data);
 
-/* Begins the jobs that can begin, soon. */
-void jobs_schedule(struct serve *serve);
+/* Answers that a job was not taken, by the error of its writing. */
+void jobs_refuse(struct exchange *exchange, int error);
 
-/* Its ladder begins; one that waits is over at once. */
+/* Opens the queue of this process alone, which runs its jobs itself. */
+int jobs_open(struct serve *serve, const char *path, perch_err *err);
+
+/* Begins the jobs that can begin. */
+void jobs_look(struct serve *serve);
+
+/* Cancels a job: a running one gets SIGTERM first, a waiting one is over at once. */
 void jobs_cancel(struct record *record);
 
 /* ---- jobs_run.c ------------------------------------------------------------------ */
@@ -38,18 +44,16 @@ void jobs_cancel(struct record *record);
 /* Runs it: from now on it tells. */
 void jobs_begin(struct record *record);
 
-/* It ends without having run, or without having told: words for its error. */
+/* Ends a job that has not run, or whose end was not told, with words for its error. */
 void jobs_fail(struct record *record, enum queue_state state, const char *code, const char *text);
 
-/* Its end: frees what is not needed behind it, and has it written. */
+/* Its end: frees what is not needed behind it. */
 void jobs_settle(struct record *record, enum queue_state state);
 
-/* A job that was written. */
-int jobs_load(struct serve *serve, const struct queue_job *job);
+/* ---- jobs_news.c ----------------------------------------------------------------- */
 
-/* Takes over the jobs of a process that has died. */
-struct queue_loader jobs_loader(struct serve *serve);
-void jobs_recover(struct serve *serve);
+/* What the queue is to tell. */
+struct queue_news jobs_news(struct serve *serve);
 
 /* ---- jobs_remote.c ---------------------------------------------------------------- */
 
@@ -61,9 +65,7 @@ int jobs_remote_prepare(struct record *record, struct str label);
 /* Asks how many jobs and workers there are, for the metrics. */
 void jobs_remote_count(struct serve *serve);
 
-int jobs_remote_put(struct record *record, struct queue_job *job, queue_done_fn *done, void *data);
-
-/* For a timer: begins the jobs whose turn it is. */
-void jobs_due(perch_timer *timer, void *data);
+/* Says what it needs, and signs it: the scratch of SHA256_HEX_SIZE holds the signature. */
+void jobs_remote_sign(const struct record *record, struct queue_job *job, char *scratch);
 
 #endif

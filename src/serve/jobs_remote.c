@@ -1,5 +1,4 @@
-/* Jobs that workers run: the gateway hands them to the queue, and hears what becomes of them. Its
- * records are a copy of what the queue has, its own jobs and those of other gateways alike. */
+/* The queue that is shared with other gateways, and with the workers that run its jobs. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,14 +6,12 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/macros.h"
-#include "data/json.h"
 #include "queue/mac.h"
 #include "queue/need.h"
 #include "queue/queue_redis.h"
 #include "serve/jobs.h"
 #include "serve/serve_catalog.h"
 #include "serve/serve_parts.h"
-#include "serve/watcher.h"
 
 /* ---- handing over ------------------------------------------------------------------------- */
 
@@ -38,115 +35,14 @@ int jobs_remote_prepare(struct record *record, struct str label)
 	return need ? record_set(record, &record->need, str_from(need)) : -ENOMEM;
 }
 
-int jobs_remote_put(struct record *record, struct queue_job *job, queue_done_fn *done, void *data)
+void jobs_remote_sign(const struct record *record, struct queue_job *job, char *scratch)
 {
-	struct serve *serve = record->serve;
-	char mac[SHA256_HEX_SIZE];
+	const struct buf *key = record->serve->options.queue_key;
 	job->need = record->need;
-	job->client = str_from(record->client);
-	job->retries = record->kind == JOBS_TURN ? catalog_retries(serve, record->name.data) : 0;
-	if (serve->options.queue_key) {
-		mac_make(serve->options.queue_key, job, mac);
-		job->mac = str_from(mac);
-	}
-	return serve->queue->table->put(serve->queue, job, done, data);
-}
-
-/* ---- hearing ------------------------------------------------------------------------------- */
-
-static bool jobs_remote_knows(void *data, struct str id)
-{
-	const struct serve *serve = data;
-	return records_find(&serve->records, id);
-}
-
-/* The reply is in the result: what keeps transcripts looks for it. */
-static void jobs_remote_read_text(struct record *record)
-{
-	_cleanup_json_ perch_json *json = NULL;
-	const perch_json_value *root = NULL;
-	if (record->kind != JOBS_TURN || !record->request.data || perch_json_new(NULL, &json) < 0 ||
-		perch_json_parse(json, record->result.json.data, record->result.json.len, &root, NULL) < 0)
+	if (!key)
 		return;
-	const perch_json_value *text = perch_json_get(root, "text");
-	if (perch_json_type_of(text) == PERCH_JSON_STRING)
-		buf_append(&record->result.text, json_str(text).data, json_str(text).len);
-}
-
-static void jobs_remote_end(struct record *record, const struct queue_job *job)
-{
-	buf_clear(&record->result.json);
-	buf_append(&record->result.json, job->result.data, job->result.len);
-	jobs_remote_read_text(record);
-	record->revision = job->revision;
-	jobs_settle(record, job->state);
-	record->ended_ms = job->ended_ms;
-}
-
-static int jobs_remote_job(void *data, const struct queue_job *job)
-{
-	struct serve *serve = data;
-	struct record *record = records_find(&serve->records, job->id);
-	if (!record) {
-		int r = jobs_load(serve, job);
-		record = records_find(&serve->records, job->id);
-		if (record)
-			record->revision = job->revision;
-		return r;
-	}
-	record->is_written = true;
-	if (job->revision <= record->revision)
-		return 0;
-	if (queue_is_over(job->state)) {
-		jobs_remote_end(record, job);
-	} else {
-		record->revision = job->revision;
-		record->started_ms = job->started_ms;
-		record_become(record, job->state);
-	}
-	watchers_touch(record);
-	return 0;
-}
-
-static int jobs_remote_event(void *data, const struct queue_event *event)
-{
-	struct serve *serve = data;
-	struct record *record = records_find(&serve->records, event->job);
-	const struct link *last = record ? record->events.last : NULL;
-	if (!queue_event_is_whole(event))
-		return 0; /* another program has written it */
-	if (!record || (last && ((const struct logged *)last)->number >= event->number))
-		return 0; /* forgotten, or told twice */
-	if (!record_put(record, event->number, event->text))
-		serve_warn(serve, "an event is lost: there is no memory for it");
-	watchers_touch(record);
-	return 0;
-}
-
-static void jobs_remote_state(
-	void *data, struct str id, uint64_t revision, enum queue_state state, int64_t started_ms)
-{
-	struct serve *serve = data;
-	struct record *record = records_find(&serve->records, id);
-	if (!record || revision <= record->revision)
-		return;
-	record->revision = revision;
-	record->started_ms = started_ms;
-	record->tries += state == QUEUE_RUNNING;
-	record_become(record, state);
-	watchers_touch(record);
-}
-
-static void jobs_remote_over(
-	void *data, const struct queue_job *job, const struct queue_event *last)
-{
-	struct serve *serve = data;
-	struct record *record = records_find(&serve->records, job->id);
-	if (!record || job->revision <= record->revision || !queue_event_is_whole(last))
-		return;
-	record->end_number = last->number;
-	jobs_remote_end(record, job);
-	jobs_remote_event(serve, last);
+	mac_make(key, job, scratch);
+	job->mac = str_from(scratch);
 }
 
 /* ---- the queue --------------------------------------------------------------------------------
@@ -193,14 +89,7 @@ void jobs_remote_count(struct serve *serve)
 
 int jobs_remote_open(struct serve *serve, perch_err *err)
 {
-	static const struct queue_news table = {
-		.knows = jobs_remote_knows,
-		.loader = { .job = jobs_remote_job, .event = jobs_remote_event },
-		.state = jobs_remote_state,
-		.over = jobs_remote_over,
-	};
-	struct queue_news news = table;
-	news.loader.data = serve;
+	const struct queue_news news = jobs_news(serve);
 	const struct queue_redis_options options = {
 		.url = *serve->options.queue,
 		.password = serve->options.queue_password,

@@ -112,11 +112,8 @@ static void openai_accepted(struct record *record, void *data, int error)
 	if (!exchange && error == 0) {
 		record->was_left = true;
 		jobs_cancel(record);
-	} else if (exchange && error == -ENOSPC) {
-		exchange_error(exchange, 507, "disk_full", NULL, "the disk is full");
 	} else if (exchange && error < 0) {
-		exchange_error(
-			exchange, 503, "queue", NULL, "the job cannot be written: %s", perch_strerror(error));
+		jobs_refuse(exchange, error);
 	} else if (exchange) {
 		openai_watch(exchange, record, turn);
 	}
@@ -175,7 +172,7 @@ static bool openai_follow(
 	return false;
 }
 
-/* A session for the request. One that is new to the agent is told the messages before. */
+/* A session for the request. A new session begins with the earlier messages of the conversation. */
 static bool openai_choose_session(struct exchange *exchange, struct openai_request *request,
 	char fresh[RECORD_ID_SIZE], struct str *ret_session, bool *ret_tells_all)
 {

@@ -11,7 +11,6 @@
 #include "data/json.h"
 #include "serve/jobs.h"
 #include "serve/serve_parts.h"
-#include "serve/watcher.h"
 
 int64_t record_now_ms(void)
 {
@@ -133,7 +132,7 @@ void records_add(struct records *records, struct record *record)
 	records->running += record->state == QUEUE_RUNNING;
 }
 
-static void records_remove(struct records *records, struct record *record)
+void records_remove(struct records *records, struct record *record)
 {
 	struct record **place = &records->buckets[records_bucket(str_from(record->id))];
 	while (*place != record)
@@ -163,30 +162,6 @@ void record_become(struct record *record, enum queue_state state)
 	record->state = state;
 	records->waiting += record->state == QUEUE_WAITING;
 	records->running += record->state == QUEUE_RUNNING;
-}
-
-int record_save(struct record *record, queue_done_fn *done, void *data)
-{
-	struct queue *queue = record->serve->queue;
-	struct queue_job job = {
-		.id = str_from(record->id),
-		.kind = str_from(metrics_kinds[record->kind]),
-		.name = record->name,
-		.owner = record->owner,
-		.session = record->session,
-		.request = record->request.data ? record->request : STR("{}"),
-		.key = record->key,
-		.result = { record->result.json.data, record->result.json.len },
-		.state = record->state,
-		.created_ms = record->created_ms,
-		.started_ms = record->started_ms,
-		.ended_ms = record->ended_ms,
-		.tries = record->tries,
-	};
-	int r = record->serve->options.queue ? jobs_remote_put(record, &job, done, data)
-										 : queue->table->put(queue, &job, done, data);
-	record->saving += r == 0 && done;
-	return r;
 }
 
 /* ---- questions ------------------------------------------------------------------ */
@@ -232,18 +207,6 @@ struct logged *record_put(struct record *record, uint64_t number, struct str tex
 	if (number > records->last_number)
 		records->last_number = number;
 	return logged;
-}
-
-void record_log(struct record *record, struct str text)
-{
-	struct serve *serve = record->serve;
-	uint64_t number = serve->records.last_number + 1;
-	const struct queue_event event = { number, str_from(record->id), text };
-	if (!record_put(record, number, text))
-		serve_warn(serve, "an event is lost: there is no memory for it");
-	else
-		serve->queue->table->put_event(serve->queue, &event);
-	watchers_touch(record);
 }
 
 struct logged *record_after(const struct record *record, uint64_t number)
@@ -298,11 +261,11 @@ static bool record_keeps_key(const struct record *record, int64_t now_ms)
 /* Whether it is still needed. */
 static bool record_is_needed(const struct record *record)
 {
-	return record->watchers.count || record->is_unsaved || record->saving;
+	return record->watchers.count || record->is_saving;
 }
 
-/* Over the limit the oldest go first, whole, but for one whose key may come again. Of jobs that
- * run, the oldest events. */
+/* Over the limit, the oldest ended jobs are forgotten first (of a job whose key may still be sent
+ * again only its events), then the oldest events. */
 static void records_shrink(struct serve *serve, int64_t now_ms)
 {
 	struct records *records = &serve->records;

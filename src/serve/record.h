@@ -59,6 +59,8 @@ struct record {
 	const char *chain;      /* of a request of OpenAI's clients: what was said up to here */
 	const char *chain_user; /* and the user that it is for */
 	int64_t created_ms, started_ms, ended_ms, tries;
+	uint64_t fence; /* by which the queue knows that it is ours to run */
+	uint64_t told;  /* events of this run */
 	perch_job *job;
 	struct list events;
 	uint64_t end_number; /* of the last event; 0 = it has not come */
@@ -68,10 +70,9 @@ struct record {
 	struct job_result result;
 	char *warnings;    /* JSON: a list */
 	struct buf layers; /* of its sandbox, JSON: a list; empty = not known */
-	unsigned saving;   /* callbacks of the queue that will come */
 	bool is_written;   /* it has been accepted */
-	bool is_starting;  /* that it runs is being written */
-	bool is_unsaved;   /* its end is to be written again */
+	bool is_saving;    /* the queue will tell whether it is accepted */
+	bool is_cancelled; /* before it could begin */
 	bool was_left;     /* its own client has cancelled it */
 	uint64_t left_ns;  /* when its client gave up waiting, and may come again; 0 = it did not */
 	struct uploads uploads;
@@ -97,19 +98,16 @@ void record_free(struct record *record);
 
 struct record *records_find(const struct records *records, struct str id);
 void records_add(struct records *records, struct record *record);
+void records_remove(struct records *records, struct record *record); /* frees it */
 void records_free(struct records *records);
 
-/* Its state becomes another, and the counts with it. */
+/* Changes its state, and the counts of jobs by state. */
 void record_become(struct record *record, enum queue_state state);
-
-/* Has the queue write it as it is. */
-int record_save(struct record *record, queue_done_fn *done, void *data);
 
 /* A question is no longer open; one that never was is fine. */
 void record_close_ask(struct record *record, uint64_t number);
 
-/* Adds an event: to the log, to the queue, to the clients that watch. */
-void record_log(struct record *record, struct str text);
+/* Adds an event as the queue has numbered it. NULL without memory. */
 struct logged *record_put(struct record *record, uint64_t number, struct str text);
 
 /* The first event behind this number, of one job, of all. */

@@ -79,55 +79,6 @@ const char *serve_address(const struct serve *serve)
 	return serve->address[0] ? serve->address : NULL;
 }
 
-/* ---- transcripts ----------------------------------------------------------------------- */
-
-static void serve_trim_transcripts(struct serve *serve, uint64_t now_ns)
-{
-	int64_t keep_ms = serve->settings.keep_transcripts_seconds * 1000;
-	const struct transcripts_ask ask = {
-		.question = TRANSCRIPTS_TRIM,
-		.before = record_now_ms() - keep_ms,
-	};
-	if (!serve->transcripts || now_ns < serve->transcripts_ns)
-		return;
-	serve->transcripts_ns = now_ns + SERVE_TRIM_TRANSCRIPTS_SECONDS * NSEC_PER_SEC;
-	transcripts_ask(serve->transcripts, &ask);
-}
-
-/* ---- the clock ---------------------------------------------------------------------- */
-
-static void serve_save_again(struct serve *serve)
-{
-	for (struct record *item = list_first(&serve->records.all); item; item = list_next(item)) {
-		if (item->is_unsaved && !item->saving)
-			record_save(item, NULL, NULL);
-	}
-}
-
-static void serve_tick(perch_timer *timer, void *data)
-{
-	struct serve *serve = data;
-	uint64_t now_ns = clock_now_ns();
-	perch_timer_set(timer, SERVE_TICK_MS * NSEC_PER_MSEC);
-	serve_tokens_look(serve);
-	serve_resume(serve);
-	if (serve->options.queue)
-		jobs_remote_count(serve);
-	guests_sweep(serve);
-	openai_tick(serve);
-	serve_trim_transcripts(serve, now_ns);
-	if (serve->records.bytes > (size_t)serve->settings.keep_bytes)
-		records_trim(serve, record_now_ms());
-	if (now_ns - serve->trimmed_ns < SERVE_TRIM_SECONDS * NSEC_PER_SEC)
-		return;
-	serve->trimmed_ns = now_ns;
-	records_trim(serve, record_now_ms());
-	serve_save_again(serve);
-	struct metrics_now now;
-	serve_now(serve, &now);
-	metrics_sample(&serve->metrics, &now);
-}
-
 /* ---- the end -------------------------------------------------------------------------- */
 
 static void serve_late(perch_timer *timer, void *data)
@@ -155,8 +106,8 @@ static bool serve_has_ended(const struct serve *serve)
 		!serve->queue->table->unwritten(serve->queue);
 }
 
-/* What callbacks have changed. A connection that has gone ends what it asked for, and that may
- * speak to others. */
+/* What callbacks have changed. When a connection has gone, its jobs end, which may send messages
+ * to other connections. */
 static void serve_settle(struct serve *serve)
 {
 	do {
@@ -193,10 +144,29 @@ static int serve_read_settings(struct serve *serve, perch_err *err)
 	if (options->has_drain)
 		settings.drain_seconds = options->drain_seconds;
 	settings.is_durable = settings.is_durable || options->is_durable;
+	if (serve->service) /* which counts to the number that it was made with */
+		settings.max_jobs = serve->settings.max_jobs;
 	serve_settings_free(&serve->settings);
 	serve->settings = settings;
 	serve->limits.body_max = (uint64_t)settings.body_max;
 	return 0;
+}
+
+static void serve_set_clocks(struct serve *serve)
+{
+	const struct settings *settings = &serve->settings;
+	int64_t step = settings->body_seconds < PEER_BODY_STEP_SECONDS ? settings->body_seconds
+																   : PEER_BODY_STEP_SECONDS;
+	const int64_t seconds[DEADLINE_KINDS] = {
+		[DEADLINE_HEAD] = settings->head_seconds,
+		[DEADLINE_BODY] = step,
+		[DEADLINE_IDLE] = settings->idle_seconds,
+		[DEADLINE_WRITE] = settings->write_seconds,
+		[DEADLINE_COMMENT] = settings->heartbeat_seconds,
+		[DEADLINE_LINGER] = PEER_LINGER_SECONDS,
+	};
+	for (enum deadline_kind i = DEADLINE_NONE; i < DEADLINE_KINDS; i++)
+		deadlines_set_length(&serve->deadlines, i, (uint64_t)seconds[i] * NSEC_PER_SEC);
 }
 
 void serve_reload(struct serve *serve)
@@ -206,11 +176,13 @@ void serve_reload(struct serve *serve)
 		serve_warn(serve, "%s", err.text);
 		return;
 	}
+	serve_set_clocks(serve);
 	catalog_changed(serve->service, serve);
-	jobs_schedule(serve);
+	jobs_look(serve);
 	if (serve->options.say)
 		serve->options.say(serve->options.data, false,
-			"the configuration was read again; where it listens does not change");
+			"the configuration was read again; listen, socket, project, max_jobs and durable are "
+			"what they were at the start");
 }
 
 static void serve_service_warns(perch_service *service, void *data, const char *text)
@@ -233,11 +205,6 @@ static int serve_open_service(struct serve *serve, perch_err *err)
 	return perch_service_new(serve->host, &options, &serve->service, err);
 }
 
-static void serve_queue_warns(void *data, const char *text)
-{
-	serve_warn(data, "%s", text);
-}
-
 static int serve_open_stores(struct serve *serve, perch_err *err)
 {
 	_cleanup_free_ char *directory = NULL;
@@ -251,14 +218,7 @@ static int serve_open_stores(struct serve *serve, perch_err *err)
 	_cleanup_free_ char *left = str_join(directory, "/attachments", NULL);
 	if (!path || !transcripts || !left)
 		return err_no_memory(err);
-	const struct queue_options options = { .path = path,
-		.is_durable = serve->settings.is_durable,
-		.warn = serve_queue_warns,
-		.data = serve };
-	const struct queue_loader loader = jobs_loader(serve);
-	r = serve->options.queue
-		? jobs_remote_open(serve, err)
-		: queue_open_sqlite(serve->host, &options, &loader, &serve->queue, err);
+	r = serve->options.queue ? jobs_remote_open(serve, err) : jobs_open(serve, path, err);
 	if (r < 0)
 		return r;
 	tree_remove(left); /* of a process that was killed */
@@ -267,33 +227,15 @@ static int serve_open_stores(struct serve *serve, perch_err *err)
 	return r;
 }
 
-static void serve_set_clocks(struct serve *serve)
-{
-	const struct settings *settings = &serve->settings;
-	int64_t step = settings->body_seconds < PEER_BODY_STEP_SECONDS ? settings->body_seconds
-																   : PEER_BODY_STEP_SECONDS;
-	const int64_t seconds[DEADLINE_KINDS] = {
-		[DEADLINE_HEAD] = settings->head_seconds,
-		[DEADLINE_BODY] = step,
-		[DEADLINE_IDLE] = settings->idle_seconds,
-		[DEADLINE_WRITE] = settings->write_seconds,
-		[DEADLINE_COMMENT] = PEER_COMMENT_SECONDS,
-		[DEADLINE_LINGER] = PEER_LINGER_SECONDS,
-	};
-	for (int i = 0; i < DEADLINE_KINDS; i++)
-		serve->deadlines.length_ns[i] = (uint64_t)seconds[i] * NSEC_PER_SEC;
-}
-
 static int serve_open_clocks(struct serve *serve, perch_err *err)
 {
-	serve_set_clocks(serve);
 	serve->deadlines.due = peer_due;
 	serve->deadlines.data = serve;
 	int r = deadlines_open(&serve->deadlines, serve->host, err);
 	if (r == 0)
-		r = perch_timer_new(serve->host, serve_tick, serve, &serve->tick, err);
+		serve_set_clocks(serve);
 	if (r == 0)
-		r = perch_timer_new(serve->host, jobs_due, serve, &serve->schedule, err);
+		r = perch_timer_new(serve->host, serve_tick, serve, &serve->tick, err);
 	if (r == 0)
 		r = perch_timer_new(serve->host, serve_late, serve, &serve->drain, err);
 	return r;
@@ -337,7 +279,8 @@ static int serve_open(struct serve *serve, perch_err *err)
 		return r;
 	cookies_load(serve);
 	if (!serve->options.queue) /* workers see to their own dead */
-		jobs_recover(serve);
+		serve->queue->table->reap(serve->queue, NULL, NULL);
+	jobs_look(serve);
 	perch_timer_set(serve->tick, SERVE_TICK_MS * NSEC_PER_MSEC);
 	return 0;
 }
@@ -382,7 +325,6 @@ void serve_free(struct serve *serve)
 	strangers_free(&serve->strangers);
 	deadlines_close(&serve->deadlines);
 	perch_timer_free(serve->tick);
-	perch_timer_free(serve->schedule);
 	perch_timer_free(serve->drain);
 	serve_settings_free(&serve->settings);
 	free(serve->scratch);

@@ -1,5 +1,5 @@
-/* The page's files. They are packed when perch is built, and sent so: who asks for them is a
- * browser, and without a word on codings any may be sent (RFC 9110, 12.5.3). */
+/* The page's files. They are packed when perch is built, and sent so: they are requested by
+ * browsers, and a request that names no codings accepts any (RFC 9110, 12.5.3). */
 #include "serve/serve_page.h"
 
 #include <string.h>

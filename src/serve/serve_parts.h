@@ -23,7 +23,7 @@
 enum {
 	SERVE_LISTENERS = 4,
 	SERVE_TICK_MS = 500,     /* revoked tokens are noticed */
-	SERVE_TRIM_SECONDS = 10, /* old jobs are forgotten, samples taken */
+	SERVE_TRIM_SECONDS = 10, /* old jobs are forgotten; sooner, where they are kept shorter */
 	SERVE_TRIM_TRANSCRIPTS_SECONDS = 600,
 };
 
@@ -69,9 +69,9 @@ struct serve {
 	struct metrics metrics;
 	char *scratch; /* what is read from a connection */
 	perch_timer *tick;
-	perch_timer *schedule; /* jobs that wait are looked at */
 	perch_timer *drain;
 	uint64_t trimmed_ns;
+	uint64_t sampled_ns;
 	uint64_t transcripts_ns; /* when they are trimmed again */
 	uint64_t date_ns;
 	char date[HTTP_DATE_SIZE];
@@ -92,8 +92,13 @@ struct str serve_date(struct serve *serve);
 /* Whether an address is one of trusted_proxies. */
 bool serve_trusts(const struct serve *serve, const struct address *address);
 
-/* A connection has gone: there may be room for others. */
+/* A connection has gone: there may be room for another one. */
 void serve_resume(struct serve *serve);
+
+/* ---- serve_tick.c ---------------------------------------------------------------- */
+
+/* Of the timer `tick`, which it sets again. */
+void serve_tick(perch_timer *timer, void *data);
 
 /* ---- listener.c ------------------------------------------------------------------ */
 
@@ -120,7 +125,7 @@ bool serve_may_see(const struct exchange *exchange, const struct record *record)
 
 void serve_now(const struct serve *serve, struct metrics_now *ret_now);
 
-/* A line of the audit log: a user, or somebody without a valid token, was turned down. */
+/* Writes to the audit log that a request was refused, of a user or without a valid token. */
 void serve_note_refusal(const struct exchange *exchange, struct str name, const char *why);
 
 /* A job has ended: its transcript, its conversation. */

@@ -41,6 +41,8 @@ static const struct setting {
 	{ "body_timeout", SETTING_DURATION, offsetof(struct settings, body_seconds), 1, 0 },
 	{ "idle_timeout", SETTING_DURATION, offsetof(struct settings, idle_seconds), 1, 0 },
 	{ "write_timeout", SETTING_DURATION, offsetof(struct settings, write_seconds), 1, 0 },
+	{ "heartbeat", SETTING_DURATION, offsetof(struct settings, heartbeat_seconds), 1, 0 },
+	{ "retry_wait", SETTING_DURATION, offsetof(struct settings, retry_wait_seconds), 0, 0 },
 	{ "mcp_sessions", SETTING_NUMBER, offsetof(struct settings, mcp_sessions), 1, 100000 },
 	{ "mcp_idle", SETTING_DURATION, offsetof(struct settings, mcp_idle_seconds), 0, 0 },
 	{ "durable", SETTING_FLAG, offsetof(struct settings, is_durable), 0, 0 },
@@ -117,6 +119,8 @@ int serve_settings_read(struct settings *ret_settings, perch_err *err)
 		.body_seconds = SERVE_BODY_SECONDS,
 		.idle_seconds = SERVE_IDLE_SECONDS,
 		.write_seconds = SERVE_WRITE_SECONDS,
+		.heartbeat_seconds = SERVE_HEARTBEAT_SECONDS,
+		.retry_wait_seconds = SERVE_RETRY_WAIT_SECONDS,
 		.mcp_sessions = SERVE_MCP_SESSIONS,
 		.mcp_idle_seconds = SERVE_MCP_IDLE_SECONDS,
 	};

@@ -18,6 +18,8 @@ enum {
 	SERVE_BODY_FLOOR = 1024,       /* bytes a second */
 	SERVE_IDLE_SECONDS = 75,       /* of a connection between requests */
 	SERVE_WRITE_SECONDS = 30,      /* for which a client may read nothing */
+	SERVE_HEARTBEAT_SECONDS = 15,  /* a silent stream says that it is alive */
+	SERVE_RETRY_WAIT_SECONDS = 10, /* for a client that gave up waiting for its turn */
 	SERVE_MCP_SESSIONS = 256,      /* of one token */
 	SERVE_MCP_IDLE_SECONDS = 3600, /* that a session is kept without use */
 };
@@ -44,6 +46,8 @@ struct settings {
 	int64_t body_max;
 	int64_t body_floor;
 	int64_t head_seconds, body_seconds, idle_seconds, write_seconds;
+	int64_t heartbeat_seconds;
+	int64_t retry_wait_seconds;
 	int64_t mcp_sessions;
 	int64_t mcp_idle_seconds;
 	bool is_durable;

@@ -81,7 +81,7 @@ static int job_turn_amend(perch_job *job, const perch_job_request *given, perch_
 	struct agent_profile *own = arena_alloc(&job->arena, sizeof(*own));
 	if (!own)
 		return err_no_memory(err);
-	*own = *kept_profile(job->turn.profile);
+	*own = *cached_profile(job->turn.profile);
 	job->turn.options.profile = own;
 	int r = job_turn_speak(job, own, given->protocol, err);
 	if (r == 0)

@@ -202,11 +202,17 @@ bool frame_put_wrapped(struct frame *frame, enum style style, struct str text, s
 	return false;
 }
 
+void frame_append_line(const struct frame *frame, size_t line, struct buf *bytes)
+{
+	const struct frame_line *bounds = &frame->lines[line];
+	if (bounds->end > bounds->begin)
+		buf_append(bytes, frame->text.data + bounds->begin, bounds->end - bounds->begin);
+}
+
 void frame_write_lines(const struct frame *frame, struct buf *bytes)
 {
 	for (size_t i = 0; i < frame->line_count && !frame->failed; i++) {
-		const struct frame_line *line = &frame->lines[i];
-		buf_append(bytes, frame->text.data + line->begin, line->end - line->begin);
+		frame_append_line(frame, i, bytes);
 		buf_append_char(bytes, '\n');
 	}
 }

@@ -57,6 +57,9 @@ void frame_set_cursor(struct frame *frame);
 /* Leaves at most `rows` lines, the one with the cursor among them. */
 void frame_crop(struct frame *frame, size_t rows);
 
+/* Appends the bytes of a line, colours and all. */
+void frame_append_line(const struct frame *frame, size_t line, struct buf *bytes);
+
 /* Appends the lines as permanent ones, each with a newline. */
 void frame_write_lines(const struct frame *frame, struct buf *bytes);
 

@@ -81,9 +81,8 @@ struct frame *screen_begin(struct screen *screen)
 static void screen_draw_lines(const struct frame *frame, struct buf *bytes)
 {
 	for (size_t i = 0; i < frame->line_count; i++) {
-		const struct frame_line *line = &frame->lines[i];
 		bool is_last = i + 1 == frame->line_count;
-		buf_append(bytes, frame->text.data + line->begin, line->end - line->begin);
+		frame_append_line(frame, i, bytes);
 		buf_append_text(bytes, is_last ? ERASE_TO_SCREEN_END : ERASE_TO_LINE_END "\r\n");
 	}
 	buf_append_char(bytes, '\r');

@@ -76,11 +76,6 @@ bool acp_agent_is_broken(const struct acp_agent *agent)
 	return agent->is_broken;
 }
 
-bool acp_agent_has_forms(const struct acp_agent *agent)
-{
-	return agent->has_forms;
-}
-
 const char *acp_agent_client(const struct acp_agent *agent)
 {
 	return agent->client;

@@ -114,9 +114,6 @@ void acp_agent_line(struct acp_agent *agent, struct str line, bool is_too_long);
 /* Memory ran out: what was to be sent is lost. */
 bool acp_agent_is_broken(const struct acp_agent *agent);
 
-/* Whether the client has forms for questions. */
-bool acp_agent_has_forms(const struct acp_agent *agent);
-
 /* "name version" of the client as it calls itself; "" = it did not. */
 const char *acp_agent_client(const struct acp_agent *agent);
 
@@ -138,9 +135,6 @@ void acp_session_chunk(
 void acp_session_update(struct acp_session *session, struct str update);
 
 /* ---- requests -------------------------------------------------------------- */
-
-/* Of a prompt, NULL for others. */
-struct acp_session *acp_request_at(const struct acp_request *request);
 
 /* For the frontend. */
 void acp_request_set_data(struct acp_request *request, void *data);

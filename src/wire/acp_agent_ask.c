@@ -7,7 +7,7 @@
 
 /* ---- asking ---------------------------------------------------------------- */
 
-void acp_ask_free(struct acp_agent *agent, struct acp_ask *ask)
+static void acp_ask_free(struct acp_agent *agent, struct acp_ask *ask)
 {
 	list_remove(&agent->asks, ask);
 	jsonrpc_ids_remove(&agent->asked, &ask->waiting);

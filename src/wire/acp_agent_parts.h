@@ -107,6 +107,5 @@ void acp_session_free(struct acp_session *session);
 void acp_ask_take(struct acp_agent *agent, const struct jsonrpc_message *message);
 /* Those of a turn that ends. */
 void acp_ask_withdraw_all(struct acp_request *request);
-void acp_ask_free(struct acp_agent *agent, struct acp_ask *ask);
 
 #endif

@@ -64,11 +64,6 @@ void acp_request_drop(struct acp_request *request)
 	free(request);
 }
 
-struct acp_session *acp_request_at(const struct acp_request *request)
-{
-	return request->session;
-}
-
 void acp_request_set_data(struct acp_request *request, void *data)
 {
 	request->data = data;

@@ -146,22 +146,3 @@ void http_answer_cut(struct http_connection *connection)
 	connection->persists = false;
 	http_connection_turn(connection);
 }
-
-int http_answer_whole(struct http_connection *connection, struct buf *out,
-	const struct http_answer *answer, struct str body)
-{
-	struct http_answer sized = *answer;
-	const struct http_connection before = *connection;
-	size_t len = out->len;
-	sized.is_streamed = false;
-	sized.length = body.len;
-	int r = http_answer_begin(connection, out, &sized);
-	if (r == 0)
-		r = http_answer_piece(connection, out, body);
-	if (r == 0)
-		return http_answer_end(connection, out);
-	/* Nothing of it was written: it is due as before. */
-	*connection = before;
-	out->len = len;
-	return r;
-}

@@ -35,8 +35,4 @@ int http_answer_end(struct http_connection *connection, struct buf *out);
 /* Gives it up, so that the client sees that it is not whole: the connection is over. */
 void http_answer_cut(struct http_connection *connection);
 
-/* All of it at once; answer->length is set from the body. */
-int http_answer_whole(struct http_connection *connection, struct buf *out,
-	const struct http_answer *answer, struct str body);
-
 #endif

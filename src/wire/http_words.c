@@ -24,11 +24,6 @@ enum http_method http_method_find(struct str name)
 	return method;
 }
 
-const char *http_method_name(enum http_method method)
-{
-	return method < HTTP_METHOD_COUNT ? words_methods[method] : "";
-}
-
 int http_methods_write(struct buf *out, unsigned methods)
 {
 	const char *between = "";

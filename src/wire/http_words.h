@@ -22,7 +22,6 @@ enum http_method {
 
 /* HTTP_NO_METHOD for one that is not implemented. Case counts. */
 enum http_method http_method_find(struct str name);
-const char *http_method_name(enum http_method method);
 
 /* The value of Allow for a set of methods: "GET, HEAD". */
 int http_methods_write(struct buf *out, unsigned methods);

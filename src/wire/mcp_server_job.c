@@ -38,6 +38,17 @@ struct mcp_job *mcp_job_new(struct mcp_taking *taking, struct str name)
 	return job;
 }
 
+/* Counts from its last word on. */
+static void mcp_job_beat(struct mcp_job *job)
+{
+	struct list *beating = &job->server->beating;
+	if (job->is_beating)
+		list_remove(beating, job);
+	job->is_beating = true;
+	job->beat_ns = job->server->now_ns + job->server->options.heartbeat_ns;
+	list_append(beating, job);
+}
+
 void mcp_job_attach(struct mcp_job *job, struct mcp_request *request)
 {
 	request->job = job;
@@ -112,17 +123,6 @@ static double mcp_progress_after(double last)
 	const double little = 1e-9;
 	double next = last + little;
 	return next > last ? next : last * (1 + 1e-15);
-}
-
-/* Counts from its last word on. */
-void mcp_job_beat(struct mcp_job *job)
-{
-	struct list *beating = &job->server->beating;
-	if (job->is_beating)
-		list_remove(beating, job);
-	job->is_beating = true;
-	job->beat_ns = job->server->now_ns + job->server->options.heartbeat_ns;
-	list_append(beating, job);
 }
 
 void mcp_job_progress(struct mcp_job *job, double progress, double total, struct str message)

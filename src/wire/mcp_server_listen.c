@@ -18,7 +18,7 @@ static const struct mcp_change {
 
 enum { MCP_CHANGES = COUNT(mcp_changes) };
 
-bool mcp_server_has_list(const struct mcp_server *server, enum mcp_list list)
+static bool mcp_server_has_list(const struct mcp_server *server, enum mcp_list list)
 {
 	return list == MCP_TOOLS || (list == MCP_RESOURCES && server->options.has_resources) ||
 		(list == MCP_PROMPTS && server->options.has_prompts);

@@ -220,7 +220,6 @@ void mcp_job_detach(struct mcp_job *job);
 
 /* The client does not wait for it: told to the frontend, then freed. */
 void mcp_job_cancel(struct mcp_job *job, struct str reason);
-void mcp_job_beat(struct mcp_job *job);
 
 /* Answers the request from what the job came to while it was parked, and frees the job. */
 void mcp_job_hand_over(struct mcp_job *job);
@@ -240,6 +239,5 @@ void mcp_take_listen(struct mcp_taking *taking);
 void mcp_take_subscribe(struct mcp_taking *taking);
 void mcp_take_unsubscribe(struct mcp_taking *taking);
 void mcp_subscriptions_free(struct list *subscriptions);
-bool mcp_server_has_list(const struct mcp_server *server, enum mcp_list list);
 
 #endif

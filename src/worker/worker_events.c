@@ -112,7 +112,7 @@ static void worker_events_hold(struct worker_job *job)
 	}
 }
 
-void worker_job_add(struct worker_job *job, struct str text)
+static void worker_events_add(struct worker_job *job, struct str text)
 {
 	struct worker_event *event = malloc(sizeof(*event) + text.len);
 	if (!event) {
@@ -153,7 +153,7 @@ void worker_job_told(perch_job *running, void *data, const perch_event *event)
 	if (event->kind == PERCH_EVENT_END)
 		worker_events_end(job, event->end, str_of(text));
 	else if (r == 0)
-		worker_job_add(job, str_of(text));
+		worker_events_add(job, str_of(text));
 }
 
 void worker_job_fail(
@@ -171,6 +171,6 @@ void worker_job_fail(
 		queue_state_name(state));
 	job->state = state;
 	if (!line.failed)
-		worker_job_add(job, (struct str){ line.data, line.len });
+		worker_events_add(job, (struct str){ line.data, line.len });
 	worker_job_send(job);
 }

@@ -82,7 +82,7 @@ void worker_look(struct worker *worker);
 /* Takes over what was claimed. */
 void worker_job_take(struct worker *worker, const struct queue_claim *claim);
 void worker_job_cancel(struct worker_job *job);
-/* It is another's by now: kills it, tells nothing. */
+/* The job belongs to another worker by now: kills it, tells nothing. */
 void worker_job_abandon(struct worker_job *job);
 void worker_job_free(struct worker_job *job);
 /* Sends what waits, releases what was held for nothing. */
@@ -92,7 +92,6 @@ void worker_job_tick(struct worker_job *job);
 
 /* What the job tells becomes events, text and result. */
 void worker_job_told(perch_job *running, void *data, const perch_event *event);
-void worker_job_add(struct worker_job *job, struct str text);
 void worker_job_send(struct worker_job *job);
 /* It ends without having run. */
 void worker_job_fail(

@@ -2,6 +2,22 @@
 # The conformance kit against hosts: ours keeps every rule, and each of the wrong ones
 # breaks those it should, by number.
 
+# What our own host is asked is mostly waited for: all three protocols at a time, while the other tests run.
+setup_file() {
+    local protocol
+    for protocol in fledge tool agent; do
+        mkdir -p "$BATS_FILE_TMPDIR/$protocol"
+        (
+            cd "$BATS_FILE_TMPDIR/$protocol" || exit
+            code=0
+            TMPDIR=$PWD "$PERCH_BUILD/perch" conformance --host "$PERCH_BUILD/perch" \
+                --protocol "$protocol" >../"$protocol.said" 2>&1 || code=$?
+            echo "$code" >../"$protocol.status.new"
+            mv ../"$protocol.status.new" ../"$protocol.status"
+        ) 3>&- &
+    done
+}
+
 setup() {
     perch="$PERCH_BUILD/perch"
     python=$(python3 -c 'import sys; print(sys.executable)')
@@ -38,17 +54,15 @@ breaks() {
 
 # keeps_every_rule PROTOCOL: our own host, of all there are.
 keeps_every_rule() {
-    run "$perch" conformance --host "$perch" --protocol "$1"
+    local TMPDIR="$BATS_FILE_TMPDIR/$1" # of that one
+    until [ -e "$TMPDIR.status" ]; do sleep 0.1; done
+    run cat "$BATS_FILE_TMPDIR/$1.said"
     echo "$output"
-    [ "$status" -eq 0 ]
+    [ "$(cat "$BATS_FILE_TMPDIR/$1.status")" -eq 0 ]
     [[ "${lines[-1]}" == *" passed, 0 failed, 0 skipped" ]]
     [ "$(grep -c '^ok ' <<<"$output")" -ge 25 ]
     nothing_left
 }
-
-@test "our own host keeps every rule of fledge-v1" { keeps_every_rule fledge; }
-@test "our own host keeps every rule of tools" { keeps_every_rule tool; }
-@test "our own host keeps every rule of agents" { keeps_every_rule agent; }
 
 @test "fledge: a small host that is right passes what it can" {
     check fledge nothing F-2.1 F-2.2 F-2.4 F-2.6 F-3.1 F-3.2 F-3.3 F-4.1 F-4.8 F-4.9 F-4.12 F-5.1 \
@@ -147,3 +161,7 @@ keeps_every_rule() {
     [[ "$output" == *"did not start it"* ]]
     nothing_left
 }
+
+@test "our own host keeps every rule of fledge-v1" { keeps_every_rule fledge; }
+@test "our own host keeps every rule of tools" { keeps_every_rule tool; }
+@test "our own host keeps every rule of agents" { keeps_every_rule agent; }

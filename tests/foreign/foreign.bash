@@ -12,3 +12,13 @@ need_foreign() {
         [ -d "$(foreign_path "$set")" ] || skip "$set is not installed: tests/foreign/install $set"
     done
 }
+
+# foreign_python SET WORD…: Python with the modules of a set. What it has compiled stays beside them:
+# that is more than half of the time of such a client.
+foreign_python() {
+    local site
+    site=$(foreign_path "$1")
+    shift
+    # shellcheck disable=SC2154 # set by who loads this
+    PYTHONDONTWRITEBYTECODE='' PYTHONPATH="$site" timeout 240 "$python" "$@"
+}

@@ -16,7 +16,8 @@ static void play_say(struct http_play *play, struct str text)
 
 static void play_request(struct http_play *play, const struct http_request *request)
 {
-	buf_printf(&play->said, "%s ", http_method_name(request->method));
+	http_methods_write(&play->said, HTTP_BIT(request->method));
+	buf_append_char(&play->said, ' ');
 	play_say(play, request->path);
 	if (request->query.data) {
 		buf_append_char(&play->said, '?');
@@ -112,4 +113,23 @@ bool http_play_same(const struct http_play *a, const struct http_play *b)
 	return str_eq(play_text(&a->said), play_text(&b->said)) &&
 		str_eq(play_text(&a->sent), play_text(&b->sent)) && a->ended == b->ended &&
 		a->refused == b->refused && a->phase == b->phase && a->is_over == b->is_over;
+}
+
+int http_answer_whole(struct http_connection *connection, struct buf *out,
+	const struct http_answer *answer, struct str body)
+{
+	struct http_answer sized = *answer;
+	const struct http_connection before = *connection;
+	size_t len = out->len;
+	sized.is_streamed = false;
+	sized.length = body.len;
+	int r = http_answer_begin(connection, out, &sized);
+	if (r == 0)
+		r = http_answer_piece(connection, out, body);
+	if (r == 0)
+		return http_answer_end(connection, out);
+	/* Nothing of it was written: it is due as before. */
+	*connection = before;
+	out->len = len;
+	return r;
 }

@@ -31,4 +31,8 @@ int http_play(const struct http_limits *limits, struct str input, struct http_cu
 /* Whether two came to the same. */
 bool http_play_same(const struct http_play *a, const struct http_play *b);
 
+/* All of it at once; answer->length is set from the body. */
+int http_answer_whole(struct http_connection *connection, struct buf *out,
+	const struct http_answer *answer, struct str body);
+
 #endif

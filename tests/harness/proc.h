@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "base/buf.h"
+#include "harness/suite.h"
 #include "perch/host.h"
 
 /* Everything a child reported, in order. */
@@ -88,11 +89,7 @@ unsigned proc_children(void);
 long proc_peak_memory_kib(void);
 
 /* What a sanitizer's own bookkeeping may add to it. */
-#ifdef __SANITIZE_ADDRESS__
-#define SANITIZER_SLACK_KIB 32768
-#else
-#define SANITIZER_SLACK_KIB 0
-#endif
+#define SANITIZER_SLACK_KIB (UNDER_ASAN ? 32768 : 0)
 
 /* The memory of this process; and that it has hardly grown since. What it has now is counted
  * page by page. The peak is the kernel's counter, to which every processor adds some pages late. */

@@ -43,6 +43,15 @@ int set(struct store *store, const char *key, const char *value)
 	return store_set(store, str_from(key), str_from(value));
 }
 
+int store_flush(struct store *store)
+{
+	int r = store_flush_begin(store);
+	if (r <= 0)
+		return r;
+	store_flush_work(store);
+	return store_flush_end(store);
+}
+
 int flush(struct store *store)
 {
 	int r;

@@ -17,6 +17,10 @@ void assert_warned(const char *text);
 int set(struct store *store, const char *key, const char *value);
 
 /* Like a host: again and again until the lock is free. */
+/* All three parts of a flush. */
+int store_flush(struct store *store);
+
+/* The same until no other process holds the lock. */
 int flush(struct store *store);
 
 void assert_get(struct store *store, const char *key, const char *json);

@@ -13,8 +13,7 @@ teardown() { tool_close; }
 
 pythonic() {
     need_foreign "mcp-pip-$1"
-    PYTHONPATH="$(foreign_path "mcp-pip-$1")" timeout 120 "$python" \
-        "$PERCH_SOURCE/tests/mcp/talk.py" "$@"
+    foreign_python "mcp-pip-$1" "$PERCH_SOURCE/tests/mcp/talk.py" "$@"
     judge_tape
 }
 

@@ -2,7 +2,9 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { AWAY, agent, assert, expose, play, source, stage, token, UNSIGNED, work, write } from "./browser.mjs";
+import { AWAY, UNSIGNED } from "./browser.mjs";
+import { source, write } from "./place.mjs";
+import { assert, play } from "./stage.mjs";
 
 const partial = (text) => `AGENT_PARTIAL:${JSON.stringify(text)}`;
 
@@ -17,13 +19,22 @@ async function say(page, text) {
 const replies = (page) => page.locator(".row.reply");
 const ended = (page, count = 1) => page.locator(".row.reply[aria-busy=false]").nth(count - 1).waitFor();
 
+const said = (page) => page.locator(".said").allInnerTexts();
+
+/** What is behind it waits until it is opened. */
+function gate() {
+  const one = {};
+  one.opened = new Promise((done) => { one.open = done; });
+  return one;
+}
+
 /** An agent that waits for a file before it goes on. */
-const slow = `#!/bin/sh\necho '${partial("begun")}'\nwhile [ ! -e "${work}/go" ]; do sleep 0.05; done\necho '${partial(" and done")}'\n`;
+const slow = (work) => `#!/bin/sh\necho '${partial("begun")}'\nwhile [ ! -e "${work}/go" ]; do sleep 0.05; done\necho '${partial(" and done")}'\n`;
 
 /** Two tabs; without SharedWorker the one that has a lock reads for both. */
-async function twoTabs(hasWorker) {
+async function twoTabs({ agent, expose, token, stage, work }, hasWorker) {
   expose();
-  agent("slow", slow);
+  agent("slow", slow(work));
   const secret = token("laptop");
   await stage(async (server, browser) => {
     if (!hasWorker) await browser.context.addInitScript(() => { delete window.SharedWorker; });
@@ -47,7 +58,7 @@ async function twoTabs(hasWorker) {
 }
 
 const scenes = {
-  async door() {
+  async door({ agent, expose, stage, token }) {
     expose();
     agent("echo", saying("hello"));
     const secret = token("laptop");
@@ -73,7 +84,7 @@ const scenes = {
     });
   },
 
-  async talk() {
+  async talk({ agent, expose, stage, token }) {
     expose();
     agent("writer", saying("# Head\n\nA **bold** word and `code`.\n\n", "| a | b |\n|---|--:|\n| 1 | 2 |\n\n", "```js\nconst x = 1; // one\n```\n\n", "مرحبا بالعالم\n\n- one\n- two\n"));
     agent("fail", `#!/bin/sh\necho '${partial("I try.")}'\necho 'the disk is made of cheese' >&2\nexit 3\n`);
@@ -113,7 +124,7 @@ const scenes = {
     });
   },
 
-  async sessions() {
+  async sessions({ agent, expose, stage, token }) {
     expose();
     agent("echo", saying("a reply about herrings"));
     const secret = token("laptop");
@@ -150,9 +161,68 @@ const scenes = {
     });
   },
 
-  async stop() {
+  /** Answers that are late, lost or overtaken. */
+  async hurry({ agent, expose, stage, token, work }) {
     expose();
-    agent("slow", slow);
+    agent("slow", slow(work));
+    const secret = token("laptop");
+    await stage(async (server, browser) => {
+      const late = gate();
+      await browser.context.route(/\/api\/sessions\?/, async (route) => {
+        await late.opened;
+        await route.continue();
+      });
+      const page = await browser.enter(server, secret);
+      await page.getByRole("link", { name: "New conversation" }).click();
+      await say(page, "first");
+      await say(page, "second");
+      await page.locator(".prose").getByText("begun").waitFor();
+      late.open();
+      await page.locator(".session", { hasText: "first" }).waitFor();
+      assert((await said(page)).join() === "first,second", "what was said before the list was there stays");
+      writeFileSync(join(work, "go"), "");
+      await ended(page, 2);
+      await page.locator(".session", { hasText: "first" }).getByTitle("Rename").waitFor({ state: "attached" });
+      assert(await page.locator(".session").count() === 1, "both are of one conversation");
+
+      const held = gate();
+      await page.route(/\/api\/turns$/, async (route) => {
+        await held.opened;
+        await route.continue();
+      });
+      await say(page, "third");
+      await page.getByText("Sending …").waitFor();
+      await page.getByRole("link", { name: "New conversation" }).click();
+      await page.locator(".welcome").waitFor();
+      held.open();
+      const taken = page.waitForResponse(/\/api\/turns$/);
+      await say(page, "elsewhere");
+      await taken;
+      await ended(page);
+      assert((await said(page)).join() === "elsewhere", "nothing comes into another conversation");
+      await page.locator(".session", { hasText: "first" }).getByRole("link").click();
+      await ended(page, 3);
+      assert((await said(page)).join() === "first,second,third", "nor is it lost");
+
+      browser.expected.push(/ERR_FAILED/);
+      await page.route(/\/api\/turns$/, async (route) => { // heard by the server, but its answer is lost
+        await route.fetch();
+        await route.abort();
+      }, { times: 1 });
+      await say(page, "fourth");
+      await page.getByText("the server cannot be reached").waitFor();
+      await page.waitForFunction(() => document.querySelector(".composer textarea").value === "fourth");
+      await page.keyboard.press("Enter");
+      await ended(page, 4);
+      await page.reload();
+      await ended(page, 4);
+      assert((await said(page)).join() === "first,second,third,fourth", "it was said once");
+    });
+  },
+
+  async stop({ agent, expose, stage, token, work }) {
+    expose();
+    agent("slow", slow(work));
     const secret = token("laptop");
     await stage(async (server, browser) => {
       const page = await browser.enter(server, secret);
@@ -167,13 +237,13 @@ const scenes = {
     });
   },
 
-  tabs: () => twoTabs(true),
-  plain_tabs: () => twoTabs(false),
+  tabs: (place) => twoTabs(place, true),
+  plain_tabs: (place) => twoTabs(place, false),
 
-  async restart() {
+  async restart({ agent, expose, stage, token, work }) {
     expose();
-    agent("slow", slow);
-    agent("steady", slow, "retry: 3\n");
+    agent("slow", slow(work));
+    agent("steady", slow(work), "retry: 3\n");
     const secret = token("laptop");
     await stage(async (server, browser) => {
       browser.expected.push(AWAY);
@@ -192,7 +262,7 @@ const scenes = {
     });
   },
 
-  async attach() {
+  async attach({ agent, expose, stage, token, work }) {
     expose();
     agent("files", `#!/usr/bin/env python3
 import json, os
@@ -227,7 +297,7 @@ print("AGENT_PARTIAL:" + json.dumps("got " + ", ".join(names)), flush=True)
     });
   },
 
-  async mind() {
+  async mind({ agent, expose, stage, token }) {
     expose();
     agent("thinker", `#!/usr/bin/env python3
 import json, sys
@@ -267,7 +337,7 @@ send(type="partial", text="It was: " + answer["behavior"], usage={"input_tokens"
     });
   },
 
-  async injections() {
+  async injections({ agent, expose, stage, token }) {
     expose();
     const list = JSON.parse(readFileSync(join(source, "tests/page/injections.json"), "utf8"));
     assert(list.length >= 40, "forty of them");

@@ -3,14 +3,16 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { agent, assert, axePath, bindTool, Browser, expose, perch, play, source, stage, token, work, write } from "./browser.mjs";
+import { axePath, Browser } from "./browser.mjs";
+import { source, write } from "./place.mjs";
+import { assert, play } from "./stage.mjs";
 
-const pictures = process.env.PERCH_PAGE_PICTURES || work;
+const pictures = process.env.PERCH_PAGE_PICTURES;
 const view = (page) => page.locator("main > :not([hidden])");
 
 /** A plugin that asks everything. */
 const asker = `#!/usr/bin/env python3
-import json, sys
+import json, os, sys, time
 def send(**m): print(json.dumps(m), flush=True)
 def recv():
     while True:
@@ -19,6 +21,9 @@ def recv():
 init = recv()
 def ask(**m):
     send(id="1", **m)
+    if m["type"] == "prompt":
+        while not os.path.exists("written"): time.sleep(0.05)
+        send(type="log", level="info", message="take your time")
     return recv()["value"]
 send(type="log", level="warn", message="mind the gap")
 send(type="output", text="\\x1b[32mgreen\\x1b[0m words of %s\\n" % ",".join(init["args"]))
@@ -32,7 +37,7 @@ send(type="output", text="chose %s, %s, %s, %s\\n" % (colour, some, number, sure
 if "hang" in init["args"]: recv()
 `;
 
-function install() {
+function install({ perch, work }) {
   write(join(work, "asker/plugin.toml"), `[plugin]\nname = "asker"\nversion = "0.1.0"\ndescription = "Asks"\nprotocol = "fledge-v1"\n
 [[commands]]\nname = "survey"\nbinary = "bin/ask"\ndescription = "Asks everything"\nargs = [{ name = "topic", description = "What it is about", required = true }, "extra"]\n`);
   write(join(work, "asker/bin/ask"), asker, 0o755);
@@ -58,9 +63,9 @@ if line:
 `;
 
 const scenes = {
-  async plugins() {
+  async plugins({ expose, perch, stage, token, work }) {
     expose();
-    install();
+    install({ perch, work });
     const secret = token("laptop");
     await stage(async (server, browser) => {
       const page = await browser.enter(server, secret);
@@ -79,6 +84,9 @@ const scenes = {
       await page.getByRole("checkbox", { name: "plum" }).check();
       await page.getByRole("button", { name: "Choose these 2" }).click();
       await page.getByLabel("How many?").fill("many");
+      write(join(work, "written"), "");
+      await page.locator(".log", { hasText: "take your time" }).waitFor();
+      assert(await page.getByLabel("How many?").inputValue() === "many", "what is being filled in stays");
       await page.getByRole("button", { name: "Answer" }).click();
       await page.getByText("Please enter a whole number").waitFor();
       await page.getByLabel("How many?").fill("12");
@@ -105,7 +113,7 @@ const scenes = {
     });
   },
 
-  async tools() {
+  async tools({ bindTool, config, expose, stage, token, work }) {
     expose();
     bindTool(join(source, "examples/tools/python"));
     write(join(work, "forms/rterm-plugin.json"), JSON.stringify(forms));
@@ -113,7 +121,7 @@ const scenes = {
     bindTool(join(work, "forms"));
     const secret = token("laptop");
     const admin = token("boss", "--role", "admin");
-    const bound = join(process.env.XDG_CONFIG_HOME, "perch/tools/example.words.toml");
+    const bound = join(config, "perch/tools/example.words.toml");
     await stage(async (server, browser) => {
       await browser.context.route("**/api/catalog", async (route) => { // formats: of MCP servers, a binding has none
         const answer = await route.fetch();
@@ -179,11 +187,11 @@ const scenes = {
     });
   },
 
-  async now() {
+  async now({ agent, expose, perch, stage, token, work }) {
     expose();
     agent("slow", `#!/bin/sh\necho 'AGENT_PARTIAL:"begun"'\nwhile [ ! -e "${work}/go" ]; do sleep 0.05; done\n`);
     agent("quick", "#!/bin/sh\necho quickly said\n");
-    install();
+    install({ perch, work });
     const secret = token("laptop");
     const admin = token("boss", "--role", "admin");
     await stage(async (server, browser) => {
@@ -221,7 +229,7 @@ const scenes = {
     });
   },
 
-  async access() {
+  async access({ agent, expose, perch, stage, token }) {
     expose();
     agent("quick", "#!/bin/sh\necho quickly said\n");
     const secret = token("laptop", "--allow", "agent:quick");
@@ -247,9 +255,9 @@ const scenes = {
   },
 
   /** The link of a server on a terminal. */
-  async once() {
+  async once({ env, expose, work }) {
     expose();
-    const terminal = spawn("script", ["-qfec", `'${process.env.PERCH}' serve --listen 127.0.0.1:0`, "/dev/null"], { stdio: ["pipe", "pipe", "inherit"] });
+    const terminal = spawn("script", ["-qfec", `'${process.env.PERCH}' serve --listen 127.0.0.1:0`, "/dev/null"], { stdio: ["pipe", "pipe", "inherit"], env, cwd: work });
     const gone = new Promise((done) => { terminal.on("close", done); });
     const browser = new Browser();
     try {
@@ -283,9 +291,9 @@ const scenes = {
   },
 
   /** 360 and 2560 px, dark and light; what is too wide, and what axe finds. */
-  async looks() {
+  async looks({ agent, bindTool, expose, perch, stage, token, work }) {
     expose();
-    install();
+    install({ perch, work });
     bindTool(join(source, "examples/tools/python"));
     write(join(work, "reply.md"), readFileSync(join(source, "tests/page/reply.md"), "utf8"));
     agent("harbour", `#!/bin/sh\ncat ${join(work, "reply.md")}\n`, "description: Knows every berth, and the tides.\n");
@@ -320,7 +328,7 @@ const scenes = {
   },
 
   /** Everything by keyboard. */
-  async keys() {
+  async keys({ agent, expose, stage, token }) {
     expose();
     agent("quick", "#!/bin/sh\necho quickly said\n");
     const secret = token("laptop");

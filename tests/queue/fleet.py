@@ -31,12 +31,15 @@ class Redis:
         self.start()
 
     def start(self, *words):
+        self.begin(*words)
+        until(self.is_there, "redis-server answers")
+
+    def begin(self, *words):
         self.log = open(f"{self.dir}/log", "ab")
         self.process = subprocess.Popen(
             ["redis-server", "--bind", "127.0.0.1", "--port", str(self.port), "--dir", self.dir,
              "--appendonly", "yes", "--appendfsync", "always", "--save", "", "--unixsocket",
              f"{self.dir}/socket", *self.words, *words], stdout=self.log, stderr=self.log)
-        until(self.is_there, "redis-server answers")
 
     def is_there(self):
         if self.process.poll() is not None:

@@ -52,4 +52,4 @@ do_it() {
     ask FCALL "perch1_$name" 1 "$shard" "$@"
 }
 
-load_functions() { ask -x FUNCTION LOAD REPLACE <"$PERCH_SOURCE/src/queue/perch.lua"; }
+load_functions() { ask -x FUNCTION LOAD REPLACE <"$PERCH_BUILD/src/perch.lua"; }

@@ -124,11 +124,11 @@ status_works() { timeout 60 "$perch" queue status "$@"; }
 
 @test "an earlier revision of the functions is replaced, a later one is left alone" {
     redis_begin
-    old=$(sed 's/^local REVISION = .*/local REVISION = 0/' "$PERCH_SOURCE/src/queue/perch.lua")
+    old=$(sed 's/^local REVISION = .*/local REVISION = 0/' "$PERCH_BUILD/src/perch.lua")
     ask FUNCTION LOAD "$old"
     status_works --queue "redis://127.0.0.1:$redis_port"
-    [ "$(ask FCALL perch1_open 1 "$shard" | tail -1)" = "$(sed -n 's/^local REVISION = //p' "$PERCH_SOURCE/src/queue/perch.lua")" ]
-    ask FUNCTION LOAD REPLACE "$(sed 's/^local REVISION = .*/local REVISION = 99/' "$PERCH_SOURCE/src/queue/perch.lua")"
+    [ "$(ask FCALL perch1_open 1 "$shard" | tail -1)" = "$(sed -n 's/^local REVISION = //p' "$PERCH_BUILD/src/perch.lua")" ]
+    ask FUNCTION LOAD REPLACE "$(sed 's/^local REVISION = .*/local REVISION = 99/' "$PERCH_BUILD/src/perch.lua")"
     status_works --queue "redis://127.0.0.1:$redis_port"
     [ "$(ask FCALL perch1_open 1 "$shard" | tail -1)" = 99 ]
     ask FUNCTION FLUSH

@@ -62,4 +62,12 @@ END
 
 @test "redis is full: nothing is accepted, what runs ends when there is room" { scene worker.py full; }
 
+@test "READONLY, LOADING and lost functions pass: nothing is lost, nothing runs twice" {
+    scene worker.py moods
+}
+
+@test "scripts where functions may not be loaded, and scripts that are gone" { scene worker.py scripts; }
+
+@test "a node of a cluster is told by its MOVED" { scene worker.py moved; }
+
 @test "metrics of the queue on the gateway" { scene worker.py metrics; }

@@ -139,7 +139,7 @@ def test_death():
     assert subprocess.run([PERCH, "queue", "dead", "retry", again, "--queue", redis.url],
                           check=False).returncode == 0
     touch("go")
-    assert gate.ended(again)["state"] == "done"
+    until(lambda: gate.ended(again)["state"] == "done", "the gateway has heard of it")
     assert subprocess.run([PERCH, "queue", "dead", "drop", again, "--queue", redis.url],
                           check=False, stderr=subprocess.PIPE).returncode == 125
     assert "is gone" in log_of(third)
@@ -395,6 +395,105 @@ def test_full():
     job = gate.ended(number)
     assert job["state"] == "done" and "finished" in job["result"]["text"], job
     assert names_of(events_of(gate, number)).count("partial") == 1
+
+
+def told(words):
+    return any(words in open(f"{WORK}/{name}.log", encoding="utf-8").read() for name in ("serve", "worker"))
+
+
+def runs_when(gate, words, begin, end):
+    """Something is wrong with Redis for a while: who meets it first says so, and then all go on."""
+    assert gate.ended(gate.turn(agent="echo", session="before"))["state"] == "done"
+    begin()
+    until(lambda: told(words), words)
+    end()
+    until(lambda: gate.get("/readyz").status == 200, "the gateway has it again")
+    jobs = [gate.turn(agent="echo", session="behind") for _ in range(3)]
+    assert [gate.ended(job)["state"] for job in jobs] == ["done"] * 3
+    assert lines_of("ran") == 4, "one has run twice"
+    os.remove(f"{WORK}/ran")
+
+
+def test_moods():
+    """READONLY, LOADING, functions that are gone: each passes, and nothing is lost or runs twice."""
+    expose()
+    agent("echo", 'echo x >>"$WORK/ran"\necho hi\n')
+    redis, gate, (worker,) = fleet()
+    runs_when(gate, "READONLY",
+              lambda: redis.ask("REPLICAOF", "127.0.0.1", "1"), lambda: redis.ask("REPLICAOF", "NO", "ONE"))
+    runs_when(gate, "Function not found", lambda: redis.ask("FUNCTION", "FLUSH"), lambda: None)
+
+    # Loading takes 3 s: nobody but perch asks meanwhile, and it is told so.
+    redis.ask("EVAL", "for i = 1, 150 do redis.call('SET', 'x' .. i, string.rep('x', 4000)) end", "0")
+    redis.ask("BGREWRITEAOF")
+    until(lambda: "aof_rewrite_in_progress:0" in redis.ask("INFO", "persistence") and
+          "aof_rewrite_scheduled:0" in redis.ask("INFO", "persistence"), "the file is written anew")
+    redis.kill()
+    redis.begin("--key-load-delay", "20000", "--loading-process-events-interval-bytes", "1024")
+    until(lambda: gate.get("/readyz").status == 200, "it is loaded")
+    assert gate.ended(gate.turn(agent="echo"))["state"] == "done"
+    assert lines_of("ran") == 1
+    assert "errorstat_LOADING" in redis.ask("INFO", "errorstats")
+    worker.stop()
+
+
+def test_scripts():
+    """Who may not load functions uses scripts; when they are gone (NOSCRIPT), they are loaded anew."""
+    expose()
+    agent("echo", 'echo x >>"$WORK/ran"\necho hi\n')
+    redis = Redis()
+    redis.ask("ACL", "SETUSER", "eve", "on", ">pw", "~{perch:*", "&{perch:*", "+@all", "-function", "-fcall")
+    os.environ["PERCH_QUEUE_PASSWORD"] = "pw"
+    url = redis.url.replace("redis://", "redis://eve@")
+    gate = Gateway("--queue", url)
+    until(lambda: gate.get("/readyz").status == 200, "the queue is there")
+    worker = Worker(url)
+    runs_when(gate, "NOSCRIPT", lambda: redis.ask("SCRIPT", "FLUSH"), lambda: None)
+    worker.stop()
+
+
+def bulk(text):
+    return f"${len(text)}\r\n{text}"
+
+
+class Moved(threading.Thread):
+    """What answers as a Redis does, up to the first call: that key is another node's."""
+    answers = {"SELECT": "+OK", "SUBSCRIBE": f"*3\r\n{bulk('subscribe')}\r\n{bulk('x')}\r\n:1",
+               "perch1_open": "*2\r\n:1\r\n:99", "server": bulk("redis_version:7.0.0\r\nredis_mode:standalone\r\n"),
+               "memory": bulk("maxmemory_policy:noeviction\r\n")}
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"redis://127.0.0.1:{self.socket.getsockname()[1]}"
+
+    def serve(self, client):
+        file = client.makefile("rwb")
+        while line := file.readline():
+            words = []
+            for _ in range(int(line[1:])):
+                words.append(file.read(int(file.readline()[1:]) + 2)[:-2].decode())
+            known = [self.answers[word] for word in words[:2] if word in self.answers]
+            if words[0] == "BLPOP":
+                continue
+            file.write(((known or ["-MOVED 1 127.0.0.1:7001"])[0] + "\r\n").encode())
+            file.flush()
+
+    def run(self):
+        while True:
+            threading.Thread(target=self.serve, args=(self.socket.accept()[0],), daemon=True).start()
+
+
+def test_moved():
+    """A node of a cluster: worker, gateway and operator say so and end."""
+    expose()
+    speaker()
+    moved = Moved()
+    moved.start()
+    for words in (["worker"], ["queue", "workers"]):
+        found = subprocess.run([PERCH, *words, "--queue", moved.url], stderr=subprocess.PIPE, timeout=PATIENCE,
+                               check=False)
+        assert found.returncode != 0 and b"cluster" in found.stderr, found
 
 
 def test_metrics():

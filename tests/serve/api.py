@@ -206,8 +206,10 @@ def test_full_queue():
     gate = Gateway()
     gate.turn(agent="slow", session="a")
     gate.turn(agent="slow", session="b")
-    gate.turn(agent="slow", session="c")
     full = gate.post("/api/turns", {"agent": "slow", "message": "x"}).is_error(429, "busy")
+    assert full.headers["Retry-After"] and "1 jobs are waiting" in full.body.decode(), full.body
+    full = gate.post("/v1/chat/completions", {"model": "slow", "messages": [
+        {"role": "user", "content": "x"}]}).is_error(429, "busy")
     assert full.headers["Retry-After"], full.headers
     touch("go")
     gate.stop()

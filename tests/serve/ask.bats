@@ -23,7 +23,7 @@ END
     scene ask.py approval
 }
 
-@test "the user of the link that a terminal shows may approve its own call" {
+@test "the user of the link that a terminal shows may approve its own call, that of the token beside it not" {
     upper 'ask = true'
     scene ask.py link
 }

@@ -78,15 +78,24 @@ def test_approval():
 
 
 def test_link():
-    """Whoever has the link that a terminal shows is a person, and may approve its own call."""
+    """Whoever has the link that a terminal shows is a person, and may approve its own call; whoever
+    has the token beside it may be a program."""
     config("")
     gate = TerminalGateway()
-    jar = gate.sign_in(once=gate.once)
+    jar, program = gate.sign_in(once=gate.once), gate.sign_in(token=gate.token)
     mine = gate.post("/api/calls", {"tool": "t.up/t.x"}, token=None, headers=jar).json["id"]
     where = f"/api/jobs/{mine}/answers/{gate.question(mine)['ask']}"
     gate.post(where, {"allow": True}).is_error(403, "approval")
+    gate.post(where, {"allow": True}, token=None, headers=program).is_error(403, "approval")
     assert gate.post(where, {"allow": True}, token=None, headers=jar).status == 200
     assert gate.ended(mine)["state"] == "done"
+    gate.stop()
+    # The person stays signed in when the server is started again; the token was for its life.
+    gate.start()
+    for one, status in ((jar, 200), (program, 401)):
+        cookie = one["Cookie"].split("=")[1]
+        answer = gate.get("/api/jobs", token=None, headers={"Cookie": f"perch_{gate.port}={cookie}"})
+        assert answer.status == status, (status, answer.body)
     gate.stop()
 
 

@@ -22,10 +22,10 @@ def amount(short, long):
 
 
 def memory(pid):
-    """Bytes that are this process's alone."""
+    """Bytes that are this process's alone. Clean ones are a file's, and others may have them too."""
     with open(f"/proc/{pid}/smaps_rollup", encoding="utf-8") as file:
         text = file.read()
-    return sum(int(n) for n in re.findall(r"Private_(?:Clean|Dirty): +(\d+)", text)) * 1024
+    return sum(int(n) for n in re.findall(r"Private_Dirty: +(\d+)", text)) * 1024
 
 
 def descriptors(pid):

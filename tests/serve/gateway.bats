@@ -24,8 +24,7 @@ with_gateway() {
 
 @test "the openai package of PyPI" {
     need_foreign openai-pip
-    PYTHONPATH="$PERCH_SOURCE/tests/serve:$(foreign_path openai-pip)" timeout 240 \
-        "$python" "$PERCH_SOURCE/tests/serve/clients.py"
+    foreign_python openai-pip "$PERCH_SOURCE/tests/serve/clients.py"
 }
 
 javascript() {
@@ -39,15 +38,14 @@ javascript() {
 }
 
 llm_asks() {
-    export LLM_USER_PATH="$WORK/llm" PYTHONPATH
-    PYTHONPATH=$(foreign_path openai-pip)
+    export LLM_USER_PATH="$WORK/llm"
     mkdir -p "$LLM_USER_PATH"
     printf -- '- model_id: perch\n  model_name: echo\n  api_base: http://127.0.0.1:%s/v1\n  api_key_name: perch\n' \
         "$1" >"$LLM_USER_PATH/extra-openai-models.yaml"
-    run timeout 120 "$python" -m llm -m perch --key "$2" --no-log hi
+    run foreign_python openai-pip -m llm -m perch --key "$2" --no-log hi
     echo "$output"
     [[ $output == 'partly said hi from me in '* ]]
-    run timeout 120 "$python" -m llm -m perch --key "$2" --no-log --no-stream hi
+    run foreign_python openai-pip -m llm -m perch --key "$2" --no-log --no-stream hi
     [[ $output == 'partly said hi from me in '* ]]
 }
 

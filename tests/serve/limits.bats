@@ -14,6 +14,8 @@ teardown() { serve_close; }
 
 @test "a connection between requests has its time" { scene limits.py idle; }
 
+@test "SIGHUP changes the time of those that are connected" { scene limits.py reread; }
+
 @test "a client that does not read has its time" { scene limits.py writer; }
 
 @test "connections are limited" { scene limits.py connections; }

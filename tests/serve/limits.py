@@ -1,5 +1,6 @@
 """Clients that are slow, silent or many: deadlines and limits, each lowered by its setting."""
 import fcntl
+import signal
 import socket
 import struct
 import time
@@ -88,6 +89,18 @@ def test_idle():
     with connect(gate) as kept:
         kept.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert everything(kept).endswith(b"ok\n")
+    gate.stop()
+
+
+def test_reread():
+    """SIGHUP changes the time that a connection has, also of those that are there."""
+    gate = limited(idle_timeout="1h")
+    with connect(gate) as kept:
+        kept.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert kept.recv(1000).endswith(b"ok\n")
+        config('[serve]\nidle_timeout = "1s"\n')
+        gate.process.send_signal(signal.SIGHUP)
+        assert everything(kept) == b""
     gate.stop()
 
 

@@ -24,6 +24,8 @@ teardown() { serve_close; }
 
 @test "a client that gave up waiting comes again" { scene surface.py patience; }
 
+@test "a client that gave up waiting and never comes again" { scene surface.py patience_ends; }
+
 @test "what an agent thinks" { scene surface.py thinking; }
 
 @test "a repeated request joins its job" { scene surface.py retries; }

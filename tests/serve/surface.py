@@ -183,6 +183,21 @@ def test_patience():
     gate.stop()
 
 
+def test_patience_ends():
+    """A client that gave up waiting and never comes again: its turn is cancelled."""
+    agents()
+    config('[expose.http]\nagents = ["*"]\n[serve]\nretry_wait = "1s"\n')
+    gate = Gateway()
+    connection = ask_and_go(gate, {"model": "slow", "messages": [
+        {"role": "user", "content": "x"}]}, b"x-stainless-timeout: 1\r\n")
+    until(lambda: lines_of("started") == 1, "it runs")
+    time.sleep(1)  # the client's own patience
+    connection.close()
+    job, = gate.get("/api/jobs").json["jobs"]
+    assert gate.ended(job["id"])["state"] == "cancelled"
+    gate.stop()
+
+
 def test_thinking():
     """What an agent thinks is no content."""
     agents()

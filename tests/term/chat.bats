@@ -297,6 +297,40 @@ END
     wait_over
 }
 
+@test "a permission that was given for the session, or for the profile, is not asked for again" {
+    profile=ask.yaml
+    agent ask 'protocol: "0.4"' 'permission: true' <<'END'
+read -r turn
+message=$(printf %s "$turn" | jq -r .message)
+echo '{"type":"permission_request","request_id":"1","tool_name":"'"${message% *}"'","input":{}}'
+read -r answer
+case $answer in *allow*) text=allowed ;; *) text=denied ;; esac
+echo '{"type":"result","text":"'"$message $text"'","session_id":"s"}'
+END
+    # says MESSAGE ANSWER WORD: the question comes, unless the answer is none, and then the reply.
+    local mark="❯"
+    says() {
+        wait_until typing "$mark"
+        keys "$1" Enter
+        if [ -n "$2" ]; then
+            wait_until typing "  Type yes, no, session or always [no]:"
+            keys "$2" Enter
+        fi
+        wait_for "$1 $3"
+    }
+    chat
+    says "ls 1" session allowed
+    says "ls 2" "" allowed
+    says "rm 3" always allowed
+    wait_until typing "❯"
+    keys "/session other" Enter
+    mark="other ❯"
+    says "ls 4" no denied
+    says "rm 5" "" allowed
+    keys C-d
+    wait_over
+}
+
 @test "two permissions at a time are asked for one after the other" {
     profile=ask.yaml
     agent ask 'protocol: "0.4"' 'permission: true' <<'END'

@@ -173,8 +173,8 @@ START_TEST(signals_of_the_embedder_stay_as_they_were)
 {
 	struct sigaction before[32];
 	struct sigaction after[32];
-	sigset_t mask_before;
-	sigset_t mask_after;
+	sigset_t mask_before = { 0 }; /* the kernel writes a part of them */
+	sigset_t mask_after = { 0 };
 	signal(SIGUSR1, count_pipe_signal);
 	for (int i = 1; i < 32; i++)
 		sigaction(i, NULL, &before[i]);

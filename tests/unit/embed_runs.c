@@ -14,7 +14,7 @@
 #include "harness/proc.h"
 
 /* ASan does, hundreds of megabytes of it; it also knows what is in use. */
-#ifdef __SANITIZE_ADDRESS__
+#if UNDER_ASAN
 #define KEEPS_FREED_MEMORY true
 size_t __sanitizer_get_current_allocated_bytes(void); /* gcc has no header for it */
 #else
@@ -35,7 +35,7 @@ enum {
 static unsigned runs_wanted(void)
 {
 	const char *text = getenv("PERCH_EMBED_RUNS");
-#ifdef __SANITIZE_ADDRESS__
+#if UNDER_ASAN
 	return text ? (unsigned)atoi(text) : 600;
 #else
 	return text ? (unsigned)atoi(text) : 10000;
@@ -44,7 +44,7 @@ static unsigned runs_wanted(void)
 
 static size_t memory_in_use(void)
 {
-#ifdef __SANITIZE_ADDRESS__
+#if UNDER_ASAN
 	return __sanitizer_get_current_allocated_bytes();
 #else
 	return mallinfo2().uordblks;

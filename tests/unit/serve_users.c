@@ -10,6 +10,7 @@
 #include "harness/folder.h"
 #include "harness/oom.h"
 #include "serve/address.h"
+#include "serve/routes.h"
 #include "serve/identity.h"
 #include "serve/serve_settings.h"
 
@@ -204,7 +205,13 @@ START_TEST(settings_of_the_file)
 	perch_err err = { 0 };
 	open_folder();
 	ck_assert_int_eq(serve_settings_read(&settings, &err), 0);
-	ck_assert_int_eq(settings.idle_seconds, 75);
+	ck_assert_str_eq(settings.listen, "127.0.0.1:4747");
+	ck_assert(settings.head_seconds == 10 && settings.body_seconds == 60);
+	ck_assert(settings.idle_seconds == 75 && settings.write_seconds == 30);
+	ck_assert(settings.body_floor == 1024 && settings.body_max == 8 * 1024 * 1024);
+	ck_assert(settings.connections == 20000 && settings.connections_unknown == 256);
+	ck_assert(settings.keep_seconds == 3600 && settings.keep_bytes == 64 * 1024 * 1024);
+	ck_assert(settings.heartbeat_seconds == 15 && settings.drain_seconds == 30);
 	serve_settings_free(&settings);
 	folder_write("config/perch/config.toml",
 		"[serve]\nlisten = \"[::1]:1\"\nkeep = \"2h\"\nallowed_hosts = [\"a\", \"b\"]\ndurable = "
@@ -225,5 +232,11 @@ START_TEST(settings_of_the_file)
 }
 END_TEST
 
-SUITE_MAIN("serve-users", addresses, strangers_are_counted, what_a_token_allows, tokens_are_kept,
-	a_file_that_is_none, who_is_known, settings_of_the_file)
+START_TEST(every_address_can_be_reached)
+{
+	ck_assert(http_routes_are_valid(&routes));
+}
+END_TEST
+
+SUITE_MAIN("serve-users", every_address_can_be_reached, addresses, strangers_are_counted,
+	what_a_token_allows, tokens_are_kept, a_file_that_is_none, who_is_known, settings_of_the_file)

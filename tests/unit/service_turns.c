@@ -33,7 +33,7 @@ static void write_profile(const char *name, const char *command, long age)
 START_TEST(profiles_are_read_again_when_they_change)
 {
 	struct profiles profiles = { 0 };
-	struct kept_profile *first, *second, *third;
+	struct cached_profile *first, *second, *third;
 	perch_err err = { 0 };
 	folder_new();
 	write_profile("a.yaml", "one", 0);
@@ -41,12 +41,12 @@ START_TEST(profiles_are_read_again_when_they_change)
 	ck_assert_int_eq(profiles_take(&profiles, path, &first, &err), 0);
 	write_profile("a.yaml", "two", 1);
 	ck_assert_int_eq(profiles_take(&profiles, path, &second, &err), 0);
-	ck_assert_str_eq(kept_profile(first)->command, "one");
-	ck_assert_str_eq(kept_profile(second)->command, "two");
+	ck_assert_str_eq(cached_profile(first)->command, "one");
+	ck_assert_str_eq(cached_profile(second)->command, "two");
 	profiles_give(&profiles, first);
 	ck_assert_int_eq(remove(path), 0);
 	ck_assert_int_eq(profiles_take(&profiles, path, &third, &err), -ENOENT);
-	ck_assert_str_eq(kept_profile(second)->command, "two");
+	ck_assert_str_eq(cached_profile(second)->command, "two");
 	profiles_give(&profiles, second);
 	profiles_free(&profiles);
 }
@@ -55,7 +55,7 @@ END_TEST
 static int take_profiles(void *data)
 {
 	struct profiles profiles = { 0 };
-	struct kept_profile *profile;
+	struct cached_profile *profile;
 	int r = 0;
 	for (int i = 0; i < PROFILES_IDLE_MAX + 8 && r == 0; i++) {
 		r = profiles_take(

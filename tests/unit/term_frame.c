@@ -109,9 +109,8 @@ static const char *wrap(struct str text, size_t columns, size_t lines)
 	frame_put_wrapped(&frame, STYLE_PLAIN, text, lines);
 	buf_clear(&out);
 	for (size_t i = 0; i < frame.line_count; i++) {
-		const struct frame_line *line = &frame.lines[i];
-		ck_assert_uint_lt(line->width, columns);
-		buf_append(&out, frame.text.data + line->begin, line->end - line->begin);
+		ck_assert_uint_lt(frame.lines[i].width, columns);
+		frame_append_line(&frame, i, &out);
 		buf_append_char(&out, '|');
 	}
 	buf_terminate(&out);

@@ -47,8 +47,7 @@ static const char *picture(struct menu *menu, size_t rows)
 	ck_assert_uint_le(frame.line_count, rows ? rows : 1);
 	buf_clear(&out);
 	for (size_t i = 0; i < frame.line_count; i++) {
-		const struct frame_line *line = &frame.lines[i];
-		buf_append(&out, frame.text.data + line->begin, line->end - line->begin);
+		frame_append_line(&frame, i, &out);
 		buf_append_char(&out, '/');
 	}
 	buf_terminate(&out);

@@ -157,9 +157,11 @@ static void expect_region_below(struct trial *trial, const struct vt *flow, bool
 	if (shown->line_count && is_inside)
 		vt_write(&expected, "\n", 1);
 	for (size_t i = 0; i < shown->line_count; i++) {
-		const struct frame_line *line = &shown->lines[i];
+		struct buf line = { 0 };
+		frame_append_line(shown, i, &line);
 		vt_write(&expected, "\n", i ? 1 : 0);
-		vt_write(&expected, shown->text.data + line->begin, line->end - line->begin);
+		vt_write(&expected, line.data, line.len);
+		buf_free(&line);
 	}
 	ck_assert_str_eq(vt_text(&trial->vt), vt_text(&expected));
 }

@@ -102,11 +102,7 @@ END_TEST
 
 /* ---- many --------------------------------------------------------------------- */
 
-#ifdef __SANITIZE_ADDRESS__
-enum { MANY = 1000 };
-#else
-enum { MANY = 10000 };
-#endif
+enum { MANY = UNDER_ASAN ? 1000 : 10000 };
 
 /* A crowd of callers: whoever is done calls again. */
 struct crowd {

@@ -1,4 +1,5 @@
 /* HTTP answers as bytes: framing, who may go on, what is refused; server-sent events. */
+#include "harness/http_play.h"
 #include "harness/oom.h"
 #include "harness/suite.h"
 #include "wire/http_answer.h"

@@ -259,7 +259,7 @@ bool reuse_pool_put(struct sandbox *sandbox)
 	if (!pool || !room_is_empty(sandbox->confine.room))
 		return false;
 	reuse_pool_look_outside(pool);
-	if (sandbox->reuse.age != pool->age || sandbox_tell_made(sandbox))
+	if (sandbox->reuse.age != pool->age || sandbox_tell_new_triggers(sandbox))
 		return false;
 	if (pool->count == REUSE_MAX)
 		reuse_pool_free_oldest(pool);

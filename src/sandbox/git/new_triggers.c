@@ -23,14 +23,14 @@ enum {
 	TICK_WAITS = 64, /* a tick lasts 10 ms at most */
 };
 
-static bool made_is_there(const char *path)
+static bool new_triggers_is_there(const char *path)
 {
 	struct stat info;
 	return lstat(path, &info) == 0;
 }
 
 /* The policy's list is not ours, and this one lives as long as the sandbox. */
-static int made_join(struct sandbox *sandbox, const char *const *more)
+static int new_triggers_join(struct sandbox *sandbox, const char *const *more)
 {
 	struct path_list *protect = &sandbox->triggers.protect;
 	sandbox->git_count = protect->count;
@@ -45,7 +45,7 @@ static int made_join(struct sandbox *sandbox, const char *const *more)
 	return protect->failed ? -ENOMEM : 0;
 }
 
-static int made_note_absent(struct sandbox *sandbox)
+static int new_triggers_note_absent(struct sandbox *sandbox)
 {
 	struct path_list absent;
 	path_list_begin(&absent, &sandbox->arena, NULL);
@@ -53,7 +53,7 @@ static int made_note_absent(struct sandbox *sandbox)
 	for (; path && *path && !absent.failed; path++) {
 		bool is_writable = policy_is_inside_any(*path, sandbox->policy.write) ||
 			policy_is_inside_any(*path, sandbox->triggers.writable.items);
-		path_list_add(&absent, is_writable && !made_is_there(*path) ? *path : "");
+		path_list_add(&absent, is_writable && !new_triggers_is_there(*path) ? *path : "");
 	}
 	sandbox->absent = absent.items;
 	return absent.failed ? -ENOMEM : 0;
@@ -62,7 +62,7 @@ static int made_note_absent(struct sandbox *sandbox)
 /* File systems use a coarse clock: files that are made within one of its ticks, before the run or
  * in it, carry the same time. A caller that only tells counts them as the run's; a caller that
  * removes waits for the next tick. */
-static void made_begin(struct sandbox *sandbox)
+static void new_triggers_begin(struct sandbox *sandbox)
 {
 	const struct timespec pause = { .tv_nsec = 500 * 1000 };
 	struct timespec tick;
@@ -80,12 +80,12 @@ static void made_begin(struct sandbox *sandbox)
 
 int sandbox_protect(struct sandbox *sandbox, perch_err *err)
 {
-	made_begin(sandbox);
+	new_triggers_begin(sandbox);
 	int r = triggers_find(&sandbox->arena, sandbox->policy.write, &sandbox->triggers);
 	if (r == 0)
-		r = made_join(sandbox, sandbox->policy.protect);
+		r = new_triggers_join(sandbox, sandbox->policy.protect);
 	if (r == 0)
-		r = made_note_absent(sandbox);
+		r = new_triggers_note_absent(sandbox);
 	if (r == -ENOMEM)
 		return err_no_memory(err);
 	return r < 0 ? err_set(err, r, "repositories cannot be looked for: %s", perch_strerror(r)) : 0;
@@ -96,14 +96,14 @@ const char *const *sandbox_protected(const struct sandbox *sandbox)
 	return sandbox ? sandbox->triggers.protect.items : NULL;
 }
 
-static bool made_ends_with(const char *path, const char *name)
+static bool new_triggers_ends_with(const char *path, const char *name)
 {
 	const char *slash = strrchr(path, '/');
 	return slash && strcmp(slash + 1, name) == 0;
 }
 
 /* Paths that the policy names are the host's own affair, and never removed. */
-static bool made_is_gits(const struct sandbox *sandbox, const char *path)
+static bool new_triggers_is_gits(const struct sandbox *sandbox, const char *path)
 {
 	const char *const *items = sandbox->triggers.protect.items;
 	bool is_one = false;
@@ -112,7 +112,7 @@ static bool made_is_gits(const struct sandbox *sandbox, const char *path)
 	return is_one;
 }
 
-static bool made_unlink(const char *path)
+static bool new_triggers_unlink(const char *path)
 {
 	char held[LEFT_HELD_MAX];
 	_cleanup_fd_ int holder = left_hold(path, held);
@@ -121,15 +121,15 @@ static bool made_unlink(const char *path)
 
 /* git writes a commondir into what it makes for a new worktree, and into no repository that is
  * there already: it makes git look for configuration and hooks somewhere else. */
-static void made_tell(struct sandbox *sandbox, const char *path)
+static void new_triggers_tell(struct sandbox *sandbox, const char *path)
 {
 	char shown[FILE_SHOWN_MAX];
 	sandbox->has_told = true;
-	if (!made_is_gits(sandbox, path))
+	if (!new_triggers_is_gits(sandbox, path))
 		log_warn(&sandbox->host->log,
 			"%s was made in the sandbox, and is executed or trusted later: look at it first",
 			file_shown(path, shown));
-	else if (made_ends_with(path, "commondir") && made_unlink(path))
+	else if (new_triggers_ends_with(path, "commondir") && new_triggers_unlink(path))
 		log_warn(&sandbox->host->log,
 			"%s was made in the sandbox, so that git would look for programs to execute "
 			"somewhere else: it was removed",
@@ -157,7 +157,7 @@ bool left_has_changed(const struct sandbox *sandbox, const char *path, unsigned 
 }
 
 /* A file with more than one name, by another of which it may have been written. */
-static bool made_has_other_name(const char *path)
+static bool new_triggers_has_other_name(const char *path)
 {
 	struct stat info;
 	return lstat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink > 1;
@@ -165,12 +165,12 @@ static bool made_has_other_name(const char *path)
 
 /* Files that could not be protected: all of them without namespaces, else those with more than one
  * name. Those that have changed since are told. */
-static void made_tell_changed(struct sandbox *sandbox)
+static void new_triggers_tell_changed(struct sandbox *sandbox)
 {
 	const char *const *items = sandbox->triggers.protect.items;
 	for (size_t i = 0; i < sandbox->git_count; i++) {
 		char shown[FILE_SHOWN_MAX];
-		bool is_protected = sandbox->layers.has_room && !made_has_other_name(items[i]);
+		bool is_protected = sandbox->layers.has_room && !new_triggers_has_other_name(items[i]);
 		if (is_protected || list_has(sandbox->absent, items[i]) ||
 			!left_has_changed(sandbox, items[i], 1))
 			continue;
@@ -182,16 +182,16 @@ static void made_tell_changed(struct sandbox *sandbox)
 }
 
 /* A new .git is a repository, which is looked into. */
-bool sandbox_tell_made(struct sandbox *sandbox)
+bool sandbox_tell_new_triggers(struct sandbox *sandbox)
 {
 	if (sandbox->is_looked_through)
 		return sandbox->has_told;
 	sandbox->is_looked_through = true;
 	for (const char *const *path = sandbox->absent; *path; path++) {
-		if (!made_ends_with(*path, ".git") && made_is_there(*path))
-			made_tell(sandbox, *path);
+		if (!new_triggers_ends_with(*path, ".git") && new_triggers_is_there(*path))
+			new_triggers_tell(sandbox, *path);
 	}
-	made_tell_changed(sandbox);
+	new_triggers_tell_changed(sandbox);
 	sandbox_tell_left(sandbox);
 	return sandbox->has_told;
 }

@@ -1,0 +1,61 @@
+-- Events, and the ends of jobs.
+
+local function add_event(shard, id, text)
+	local number = string.format('%.0f', next_number(shard, ':number'))
+	call('XADD', shard .. ':events:' .. id, 'MAXLEN', '~', EVENTS_MAX, number .. '-0', 'e', text)
+	return number
+end
+
+local function forget_later(shard, job, seconds)
+	local kept = seconds
+	if (job.key or '') ~= '' and KEY_SECONDS > kept then
+		kept = KEY_SECONDS
+	end
+	call('EXPIRE', job_key(shard, job.id), kept)
+	call('EXPIRE', shard .. ':events:' .. job.id, seconds)
+	call('ZADD', shard .. ':over', now_ms() + kept * 1000, job.id)
+end
+
+-- The end of a job, whoever has brought it about.
+local function settle(shard, job, state, seconds, result, text)
+	local ended = now_ms()
+	local number = add_event(shard, job.id, text)
+	call('ZREM', shard .. ':leases', job.id)
+	local rev = job_become(shard, job, state, 'ended', ended, 'result', result, 'end', number)
+	call('HDEL', job_key(shard, job.id), 'worker', 'cancel')
+	if state == 'dead' then
+		call('LPUSH', shard .. ':dead', job.id)
+		seconds = DEAD_SECONDS
+	else
+		call('HDEL', job_key(shard, job.id), 'request')
+	end
+	forget_later(shard, job, seconds)
+	leave_lane(shard, job)
+	tell(shard, 'over', job.id, rev, state, ended, number, text .. '\n' .. result)
+end
+
+-- An end without a worker: words of ours.
+local function settle_without(shard, job, state, seconds, words)
+	local texts = {
+		cancelled = 'it was cancelled before it began',
+		interrupted = 'the process that ran it died; how far it came is not known',
+		dead = 'every try of it was interrupted',
+		failed = 'no worker offers what it needs',
+	}
+	local code = words or state
+	call('HDEL', job_key(shard, job.id), 'fence') -- a worker that wakes up is refused
+	local line = string.format('{"event":"error","code":"%s","message":"%s"}', code, texts[state])
+	tell(shard, 'event', job.id, add_event(shard, job.id, line), line)
+	settle(shard, job, state, seconds,
+		string.format('{"success":false,"exit_code":-1,"%s":""}', job.kind == 'turn' and 'text' or 'output'),
+		string.format('{"event":"end","success":false,"state":"%s"}', state))
+end
+
+-- Whether this worker still has the job.
+local function holds(shard, job, fence)
+	if job.state == 'running' and job.fence == fence then
+		return true
+	end
+	call('HINCRBY', shard .. ':meta', 'fenced', 1)
+	return false
+end

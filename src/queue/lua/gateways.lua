@@ -1,0 +1,72 @@
+-- What gateways call.
+
+-- ID LANE NEED RETRY LIMIT KEY (NAME VALUE)… → ok ID AHEAD | known ID | busy WAITING
+function calls.enqueue(shard, args)
+	local id, lane, need, retry, limit, key = unpack(args, 1, 6)
+	local job = job_key(shard, id)
+	if call('EXISTS', job) == 1 then
+		return { 'ok', id, 0 } -- it was sent again
+	end
+	local known = key ~= '' and call('GET', shard .. ':key:' .. key)
+	if known and call('EXISTS', job_key(shard, known)) == 1 then
+		return { 'known', known }
+	end
+	local waiting = tonumber(call('HGET', shard .. ':meta', 'waiting') or 0)
+	if waiting >= tonumber(limit) then
+		return { 'busy', waiting }
+	end
+	call('HSET', job, 'id', id, 'lane', lane, 'need', need, 'retry', retry, 'key', key,
+		'state', 'waiting', 'created', now_ms(), 'tries', 0, 'claims', 0, 'rev', 1, unpack(args, 7))
+	call('HINCRBY', shard .. ':meta', 'waiting', 1)
+	call('ZADD', shard .. ':jobs', call('INCR', shard .. ':sequence'), id)
+	if key ~= '' then
+		call('SET', shard .. ':key:' .. key, id, 'EX', KEY_SECONDS)
+	end
+	tell(shard, 'new', id)
+	local place = lane == '' and 1 or call('RPUSH', shard .. ':lane:' .. lane, id)
+	if place == 1 then
+		make_ready(shard, id, need)
+	end
+	return { 'ok', id, waiting }
+end
+
+-- ID SECONDS → ok | over | none
+function calls.cancel(shard, args)
+	local job = job_read(shard, args[1], 'state', 'worker', 'lane', 'need', 'kind', 'key')
+	if not job.state then
+		return 'none'
+	elseif job.state == 'running' then
+		call('HSET', job_key(shard, job.id), 'cancel', 1)
+		call('RPUSH', shard .. ':bell:' .. job.worker, 'cancel ' .. job.id)
+		call('PEXPIRE', shard .. ':bell:' .. job.worker, WORKER_MS)
+		return 'ok'
+	elseif job.state ~= 'waiting' then
+		return 'over'
+	end
+	call('LREM', shard .. ':ready:' .. job.need, 1, job.id)
+	settle_need(shard, job.need)
+	settle_without(shard, job, 'cancelled', tonumber(args[2]))
+	return 'ok'
+end
+
+local function job_all(shard, id)
+	local members = call('HGETALL', job_key(shard, id))
+	local events = call('XRANGE', shard .. ':events:' .. id, '-', '+')
+	return { members, events }
+end
+
+-- ID → members, events
+function calls.get(shard, args)
+	return job_all(shard, args[1])
+end
+
+-- AFTER COUNT → the place of the last one, then jobs
+function calls.page(shard, args)
+	local found = { args[1] }
+	local ids = call('ZRANGEBYSCORE', shard .. ':jobs', '(' .. args[1], '+inf', 'WITHSCORES', 'LIMIT', 0, args[2])
+	for i = 1, #ids, 2 do
+		found[1] = ids[i + 1]
+		found[#found + 1] = job_all(shard, ids[i])
+	end
+	return found
+end

@@ -1,0 +1,40 @@
+-- The functions as Redis knows them: the last part.
+
+-- → LAYOUT REVISION, or an error where the keys are another's
+function calls.open(shard)
+	local kind = call('TYPE', shard .. ':meta').ok
+	local layout = kind == 'hash' and call('HGET', shard .. ':meta', 'layout')
+	if kind == 'none' and call('EXISTS', shard .. ':jobs', shard .. ':needs', shard .. ':leases') == 0 then
+		call('HSET', shard .. ':meta', 'layout', LAYOUT)
+		layout = LAYOUT
+	end
+	if tonumber(layout or 0) ~= LAYOUT then
+		return redis.error_reply('LAYOUT ' .. (layout or 'of another program'))
+	end
+	return { LAYOUT, REVISION }
+end
+
+if not redis.register_function then -- the same text as a script, for who may not load functions
+	local args = {}
+	for i = 2, #ARGV do
+		args[i - 1] = ARGV[i]
+	end
+	return calls[ARGV[1]](KEYS[1], args)
+end
+
+local function register(flag, names)
+	for i = 1, #names do
+		redis.register_function({
+			function_name = 'perch1_' .. names[i],
+			callback = function(keys, args)
+				return calls[names[i]](keys[1], args)
+			end,
+			flags = { flag },
+		})
+	end
+end
+
+-- What must go on where memory is full, or nothing would ever become free.
+register('allow-oom', { 'begin', 'renew', 'finish', 'reap', 'cancel', 'leave', 'release', 'drop' })
+register('no-writes', { 'get', 'page', 'status', 'counts', 'workers', 'jobs' })
+register(nil, { 'open', 'enqueue', 'register', 'claim', 'publish', 'retry' })

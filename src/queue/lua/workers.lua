@@ -1,0 +1,149 @@
+-- What workers call.
+
+-- WORKER COUNT (NAME VALUE)… OFFER…: COUNT members, then what it offers
+function calls.register(shard, args)
+	local worker, count = args[1], tonumber(args[2])
+	local key, set = shard .. ':worker:' .. worker, shard .. ':offers:' .. worker
+	call('DEL', key, set)
+	call('HSET', key, 'name', worker, 'seen', now_ms(), unpack(args, 3, 2 + 2 * count))
+	for i = 3 + 2 * count, #args do
+		call('SADD', set, args[i])
+	end
+	call('PEXPIRE', key, WORKER_MS)
+	call('PEXPIRE', set, WORKER_MS)
+	call('SADD', shard .. ':workers', worker)
+	call('ZREM', shard .. ':idle', worker)
+	return 'ok'
+end
+
+-- WORKER
+function calls.leave(shard, args)
+	local worker = args[1]
+	call('DEL', shard .. ':worker:' .. worker, shard .. ':offers:' .. worker, shard .. ':bell:' .. worker)
+	call('SREM', shard .. ':workers', worker)
+	call('ZREM', shard .. ':idle', worker)
+	return 'ok'
+end
+
+-- WORKER LEASE BEGUN → false, or FENCE, the agent's id, members. Who gets none is rung for. BEGUN is
+-- not empty where it begins at once.
+function calls.claim(shard, args)
+	local worker, lease = args[1], tonumber(args[2])
+	for _, need in ipairs(call('ZRANGE', shard .. ':needs', 0, -1)) do
+		local id = offers(shard, worker, need) and call('LPOP', shard .. ':ready:' .. need)
+		if id then
+			settle_need(shard, need)
+			local job = job_read(shard, id, 'state', 'lane')
+			if job.state == 'waiting' then
+				local now, fence = now_ms(), next_number(shard, ':fence')
+				local begins = (args[3] or '') ~= ''
+				call('HINCRBY', job_key(shard, id), 'claims', 1)
+				local rev = job_become(shard, job, 'running', 'worker', worker, 'fence', string.format('%.0f', fence),
+					'began', begins and 1 or 0, 'published', 0, 'started', now)
+				if begins then
+					call('HINCRBY', job_key(shard, id), 'tries', 1)
+				end
+				call('ZADD', shard .. ':leases', now + lease, id)
+				tell(shard, 'state', id, rev, 'running', now)
+				return { fence, call('GET', shard .. ':agent:' .. (job.lane or '')) or '',
+					call('HGETALL', job_key(shard, id)) }
+			end
+		end
+	end
+	call('ZADD', shard .. ':idle', now_ms(), worker)
+	return false
+end
+
+-- ID FENCE LEASE → ok | cancel | fenced. From here on it may have had effects.
+function calls.begin(shard, args)
+	local job = job_read(shard, args[1], 'state', 'fence', 'began', 'cancel')
+	if not holds(shard, job, args[2]) then
+		return 'fenced'
+	elseif job.cancel then
+		return 'cancel'
+	elseif job.began == '0' then
+		call('HSET', job_key(shard, job.id), 'began', 1)
+		call('HINCRBY', job_key(shard, job.id), 'tries', 1)
+	end
+	call('ZADD', shard .. ':leases', now_ms() + tonumber(args[3]), job.id)
+	return 'ok'
+end
+
+-- ID FENCE FIRST TEXT… → ok | fenced. FIRST counts the job's events from 1: what was sent again is
+-- not added again.
+function calls.publish(shard, args)
+	local job = job_read(shard, args[1], 'state', 'fence', 'published')
+	if not holds(shard, job, args[2]) then
+		return 'fenced'
+	end
+	local first, published = tonumber(args[3]), tonumber(job.published or 0)
+	for i = 4, #args do
+		if first + i - 4 > published then
+			published = first + i - 4
+			tell(shard, 'event', job.id, add_event(shard, job.id, args[i]), args[i])
+		end
+	end
+	call('HSET', job_key(shard, job.id), 'published', published)
+	return 'ok'
+end
+
+-- WORKER LEASE RUNNING STATE (ID FENCE)… → whether the worker is known, then ok | cancel | fenced for
+-- each
+function calls.renew(shard, args)
+	local worker, now, lease = args[1], now_ms(), tonumber(args[2])
+	local key = shard .. ':worker:' .. worker
+	local found = { call('EXISTS', key) }
+	if found[1] == 1 then
+		call('HSET', key, 'seen', now, 'running', args[3], 'state', args[4])
+		call('PEXPIRE', key, WORKER_MS)
+		call('PEXPIRE', shard .. ':offers:' .. worker, WORKER_MS)
+	end
+	for i = 5, #args, 2 do
+		local job = job_read(shard, args[i], 'state', 'fence', 'cancel')
+		if not holds(shard, job, args[i + 1]) then
+			found[#found + 1] = 'fenced'
+		else
+			call('ZADD', shard .. ':leases', now + lease, job.id)
+			found[#found + 1] = job.cancel and 'cancel' or 'ok'
+		end
+	end
+	return found
+end
+
+-- ID FENCE STATE SECONDS RESULT TEXT AGENT → ok | fenced. AGENT is its id of the session, or empty.
+function calls.finish(shard, args)
+	local id, fence, state, seconds, result, text, agent = unpack(args, 1, 7)
+	local job = job_read(shard, id, 'state', 'fence', 'lane', 'key')
+	if job.state ~= 'running' and job.fence == fence and job.state ~= 'waiting' then
+		return 'ok' -- it was sent again
+	elseif not holds(shard, job, fence) then
+		return 'fenced'
+	end
+	if agent ~= '' and (job.lane or '') ~= '' then
+		call('SET', shard .. ':agent:' .. job.lane, agent, 'EX', AGENT_SECONDS)
+	end
+	settle(shard, job, state, tonumber(seconds), result, text)
+	return 'ok'
+end
+
+-- A job that was claimed waits again, before all others.
+local function again(shard, job)
+	call('ZREM', shard .. ':leases', job.id)
+	call('HDEL', job_key(shard, job.id), 'worker', 'fence')
+	if job.worker then -- why it runs twice, for who looks into it
+		call('HSET', job_key(shard, job.id), 'lost', (job.lost or '') .. job.worker .. ' ')
+	end
+	tell(shard, 'state', job.id, job_become(shard, job, 'waiting', 'started', 0), 'waiting', 0)
+	make_ready(shard, job.id, job.need, true)
+	return 'waiting'
+end
+
+-- ID FENCE: gives back a job that has not begun.
+function calls.release(shard, args)
+	local job = job_read(shard, args[1], 'state', 'fence', 'need', 'began')
+	if not holds(shard, job, args[2]) or job.began ~= '0' then
+		return 'fenced'
+	end
+	again(shard, job)
+	return 'ok'
+end
