@@ -207,6 +207,7 @@ void cookies_who(struct exchange *exchange)
 		perch_json_begin_object(&out);
 		json_write_text(&out, "name", str_from(token->name));
 		json_write_text(&out, "role", token->is_admin ? STR("admin") : STR("user"));
+		json_write_flag(&out, "person", exchange->by_link);
 		perch_json_end_object(&out);
 	} else {
 		perch_json_write_null(&out);

@@ -46,7 +46,7 @@ struct cookie *cookies_add(struct cookies *cookies, const char *hash, int64_t un
 void cookies_save(const struct cookies *cookies);
 void cookies_load(struct serve *serve);
 
-/* GET /api/login: {"user":{"name","role"}}; POST /api/login {"token"} or {"once"}, POST
+/* GET /api/login: {"user":{"name","role","person"}}; POST /api/login {"token"} or {"once"}, POST
  * /api/logout. */
 void cookies_who(struct exchange *exchange);
 void cookies_login(struct exchange *exchange);
