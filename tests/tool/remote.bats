@@ -161,6 +161,18 @@ END
     [ "$(asked 'POST notifications/cancelled')" = 0 ]
 }
 
+@test "the modern era: arguments that a tool wants as headers, too; a wish against the rules" {
+    bent
+    bind /none/modern --yes
+    expect_status 0
+    has "$output" "bound srv: 2 tools"
+    lacks "$(cat "$bindings/srv.toml")" unruly
+    perch_tool call srv mark --input '{"text":"ä b","deep":{"n":42}}'
+    expect '"ä b"'
+    grep -q '"Mcp-Param-N": "42"' "$log"
+    grep -q '"Mcp-Param-Text": "=?base64?' "$log"
+}
+
 @test "those that cannot be bound" {
     bent
     ulimit -S -v 400000 # what a server says must not fill perch's memory
