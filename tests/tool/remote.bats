@@ -168,7 +168,7 @@ END
     has "$output" "bound srv: 2 tools"
     lacks "$(cat "$bindings/srv.toml")" unruly
     perch_tool call srv mark --input '{"text":"ä b","deep":{"n":42}}'
-    expect '"ä b"'
+    expect '"\u00e4 b"'
     grep -q '"Mcp-Param-N": "42"' "$log"
     grep -q '"Mcp-Param-Text": "=?base64?' "$log"
 }
