@@ -298,6 +298,21 @@ END
     expect '"hello"'
 }
 
+@test "perch mcp tries a remote server, too" {
+    bent
+    perch_alone mcp list -- "$url/none/none"
+    expect_status 0
+    has "$output" "say"
+    PERCH_HEADER_Authorization='Bearer s3cret' perch_alone mcp call say text=hi -- "$url/open/token"
+    expect hi
+    perch_alone mcp call say -- "$url/open/token"
+    expect_status 125
+    has "$errors" "HTTP 401"
+    perch_alone mcp list -- http://example.org/
+    expect_status 64
+    has "$errors" "write https://"
+}
+
 @test "pins: a remote server that has changed is refused, and reviewed" {
     bent
     bind /none/none --yes
