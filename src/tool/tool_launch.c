@@ -22,7 +22,7 @@ static int tool_launch_open_sandbox(
 		r = sandbox_open(launch->host, &launch->policy, &launch->sandbox, err);
 	if (r < 0)
 		return r;
-	/* What is explained outlives the sandbox. */
+	/* The policy is needed to explain a failure after the sandbox is gone. */
 	launch->policy.protect = arena_dup_list(&launch->arena, sandbox_protected(launch->sandbox));
 	return launch->policy.protect ? 0 : err_no_memory(err);
 }

@@ -39,7 +39,7 @@ static int server_add_lifetime(const char *word, struct tool_binding *binding, p
 				: 0;
 }
 
-/* The program is looked for once, now: what PATH says later has no say in it. */
+/* The program is looked up on PATH once, now: a later PATH does not matter. */
 static int server_add_command(struct adding *adding, perch_err *err)
 {
 	const char *const *command = adding->words->command;
@@ -53,7 +53,7 @@ static int server_add_command(struct adding *adding, perch_err *err)
 	if (kind < 0)
 		return kind;
 	adding->has_package = kind > 0;
-	if (adding->has_package) { /* what it runs is known when it is installed */
+	if (adding->has_package) { /* what it runs is known once it is installed */
 		binding->command = command[0];
 		return 0;
 	}

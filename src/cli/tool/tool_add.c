@@ -155,8 +155,8 @@ static int tool_add_shake_hands(struct adding *adding, struct tool_call **ret_ca
 	return r < 0 ? r : tool_session_call(adding->session, &options, ret_call, err);
 }
 
-/* That nothing is allowed yet is no failure here: the error names the capabilities that the plugin
- * requests. */
+/* It is no failure here that nothing is allowed yet: the error names the capabilities that the
+ * plugin requests. */
 static bool tool_add_has_introduced_itself(const perch_tool_result *result)
 {
 	return result->code == PERCH_TOOL_OK || result->code == PERCH_TOOL_CAPABILITY_NOT_ALLOWED;

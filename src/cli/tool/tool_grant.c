@@ -88,7 +88,7 @@ static void tool_grant_show_visible(const struct adding *adding)
 	tool_grant_show_text("network", binding->widening.net == WIDENING_NET_FULL ? "full" : "none");
 }
 
-/* Their names alone. A file that cannot be read is told of by the start. */
+/* Only their names. If the file cannot be read, the start of the tool reports that. */
 static void tool_grant_show_secrets(const struct adding *adding)
 {
 	const char *const *list = NULL;
@@ -142,8 +142,7 @@ static void tool_grant_show_program(const struct adding *adding)
 	tool_grant_show_list("requests", adding->requested);
 }
 
-/* A folder of its own, or the whole home directory: told whether the user or an option has
- * decided. */
+/* Warns of a tool that sees the whole home directory, also where an option has decided. */
 static void tool_grant_warn(const struct adding *adding)
 {
 	const struct tool_binding *binding = adding->binding;

@@ -1,5 +1,5 @@
 /* perch tool import: binds the MCP servers that the configuration of a client names, each with an
- * approval of its own. The client's file is read alone. */
+ * approval of its own. The client's file is only read. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static void tool_import_note(const char *name, const char *words, const char *ab
 
 /* ---- whose file it is ------------------------------------------------------------ */
 
-/* A file that lies in a repository came with it, whoever owns it now. */
+/* A file that lies in a repository came with the repository, whichever user owns it now. */
 static bool tool_import_is_in_project(const char *full)
 {
 	const char *home = getenv("HOME") ? getenv("HOME") : "";
@@ -128,7 +128,7 @@ static int tool_import_prepare(struct import_server *server, perch_err *err)
 	return r < 0 ? r : tool_import_command(server, err);
 }
 
-/* Those of the binding that is there stay in use until the new one is approved. */
+/* The secrets of the present binding stay in use until the new one is approved. */
 static int tool_import_put_secrets(const char *fresh, const char *path, perch_err *err)
 {
 	if (rename(fresh, path) == 0)
@@ -138,8 +138,8 @@ static int tool_import_put_secrets(const char *fresh, const char *path, perch_er
 	return err_set(err, r, "cannot put the secrets into %s: %s", path, perch_strerror(r));
 }
 
-/* The secrets are written before its first start, under a name that no server has, and taken away
- * where it is not bound. */
+/* The secrets are written before the server's first start, under a name that no server has, and
+ * removed if the server is not bound. */
 static int tool_import_bind(struct import_server *server, perch_err *err)
 {
 	const struct import_words *words = server->importing->words;

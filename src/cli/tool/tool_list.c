@@ -66,7 +66,7 @@ static void tool_list_add_row(struct table *table, const struct listed *listed, 
 	table_add(table, cells);
 }
 
-/* Below the table, where the reason has room. */
+/* The reasons stand below the table, where there is room for them. */
 static void tool_list_tell_broken(struct page *page, const struct listed *listed)
 {
 	size_t used = page_cut(page, str_from(listed->name), 0);
