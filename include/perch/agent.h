@@ -1,5 +1,5 @@
 /* Agents: one message in, partials and a reply out, for any program that speaks
- * AgentProc 0.1 or 0.4.
+ * AgentProc 0.1 or 0.4, or ACP.
  *
  *     perch_agent_profile *profile;
  *     perch_agent_profile_load("bot.yaml", &profile, &err);
@@ -67,7 +67,7 @@ typedef struct perch_agent_usage {
 	uint64_t cost_micros;  /* millionths of a US dollar */
 } perch_agent_usage;
 
-/* 0.4: an agent asks whether it may use a tool. */
+/* 0.4, ACP: an agent asks whether it may use a tool. */
 typedef struct perch_agent_permission {
 	const char *request_id;
 	const char *tool_name;
@@ -94,6 +94,8 @@ typedef struct perch_agent_end {
 	const char *hint; /* what its sandbox denied it, and what allows it; "" = nothing is known */
 	perch_background_end background;
 	perch_agent_usage usage;
+	/* ACP: why it has ended, "end_turn", "max_tokens", "cancelled" …; NULL = not said. */
+	const char *stop_reason;
 } perch_agent_end;
 
 /* What a turn tells; any may be NULL. Called from the loop. Texts have a NUL behind them, are
@@ -110,15 +112,18 @@ typedef struct perch_agent_events {
 	 * "output_limit", "token_limit", "cancelled", "memory". */
 	void (*error)(perch_agent_turn *turn, void *data, const char *code, const char *text);
 	void (*reply)(perch_agent_turn *turn, void *data, const char *text, size_t len);
-	/* 0.4: answer with perch_agent_turn_permit, now or later. NULL = denied. */
+	/* 0.4, ACP: answer with perch_agent_turn_permit, now or later. NULL = denied. */
 	void (*permission)(
 		perch_agent_turn *turn, void *data, const perch_agent_permission *permission);
 	/* The last one. */
 	void (*end)(perch_agent_turn *turn, void *data, const perch_agent_end *end);
-	/* 0.4: what is no part of the reply. */
+	/* 0.4, ACP: what is no part of the reply. */
 	void (*thinking)(perch_agent_turn *turn, void *data, const char *text, size_t len);
 	/* 0.4: what the turn has used so far, JSON as the agent wrote it; `end` has the numbers. */
 	void (*usage)(perch_agent_turn *turn, void *data, const char *json, size_t len);
+	/* ACP: what the agent does, "tool" or "plan", as JSON. */
+	void (*activity)(
+		perch_agent_turn *turn, void *data, const char *what, const char *json, size_t len);
 } perch_agent_events;
 
 /* Zero is the sane default everywhere. */

@@ -26,7 +26,7 @@ typedef enum perch_event_kind {
 	PERCH_EVENT_SESSION,  /* an agent: `text` is the id of its session */
 	PERCH_EVENT_REPLY,    /* an agent: all of the rest of its reply */
 	PERCH_EVENT_USAGE,    /* an agent: `text` is JSON */
-	PERCH_EVENT_ACTIVITY, /* an agent: tools and plans, `text` is the JSON of the event */
+	PERCH_EVENT_ACTIVITY, /* an agent: `code` is "tool" or "plan", `text` its JSON */
 	PERCH_EVENT_STDERR,   /* `text`: a line of a plugin, bytes of a tool or an agent */
 	PERCH_EVENT_WARNING,  /* `text` */
 	PERCH_EVENT_ERROR,    /* `code`, `text` */
@@ -126,7 +126,7 @@ typedef struct perch_job_request {
 	/* Its session_id instead of the stored one, its clock instead of the profile's, its limits;
 	 * nothing else of it is looked at. NULL = none. */
 	const perch_agent_turn_options *turn;
-	const char *protocol; /* how it speaks, "0.1" or "0.4"; NULL = what its profile says */
+	const char *protocol; /* how it speaks, "0.1", "0.4" or "acp"; NULL = what its profile says */
 
 	/* A command, further: asking, clocks, limits and shell of these; nothing else of it is looked
 	 * at. NULL = none. */

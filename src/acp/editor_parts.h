@@ -66,7 +66,7 @@ struct acp_task {
 	struct link link;
 	struct acp_editor *editor;
 	struct acp_chat *chat;       /* NULL: it is closed */
-	struct acp_request *request; /* NULL: nobody waits for it now */
+	struct acp_request *request; /* NULL: no request waits for it now */
 	perch_job *job;
 	bool is_command;
 	bool is_declined; /* the user would not answer its question */
@@ -129,6 +129,10 @@ int acp_text_read(struct acp_task *task, const struct acp_wish *wish, struct are
 /* ---- editor_end.c ---------------------------------------------------------- */
 
 void acp_task_end(struct acp_task *task, const perch_job_end *end);
+
+/* ---- editor_activity.c ----------------------------------------------------- */
+
+void acp_task_activity(struct acp_task *task, const perch_event *event);
 
 /* ---- editor_ask.c ---------------------------------------------------------- */
 

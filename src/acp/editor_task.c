@@ -29,7 +29,7 @@ void acp_task_say(struct acp_task *task, struct str text)
 		acp_session_chunk(task->chat->session, ACP_AGENT_SAYS, text, (struct str){ 0 });
 }
 
-/* The protocol has no warnings: those who look at thoughts see them, and the editor's log. */
+/* The protocol has no warnings: they are shown as thoughts, and in the editor's log. */
 static void acp_task_warn(struct acp_task *task, struct str text)
 {
 	char line[1024];
@@ -159,6 +159,9 @@ static void acp_task_take(perch_job *job, void *data, const perch_event *event)
 		break;
 	case PERCH_EVENT_USAGE:
 		acp_task_usage(task, text);
+		break;
+	case PERCH_EVENT_ACTIVITY:
+		acp_task_activity(task, event);
 		break;
 	case PERCH_EVENT_STDERR:
 		acp_task_add_tail(task, text);

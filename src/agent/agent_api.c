@@ -59,7 +59,7 @@ struct perch_agent_turn {
 	struct buf texts[4]; /* with a NUL: for one call */
 };
 
-/* Without memory for a copy the text is lost, and its event with it: NULL. */
+/* NULL without memory for a copy: then the event is lost. */
 static const char *agent_api_terminated(perch_agent_turn *turn, int which, struct str text)
 {
 	struct buf *buf = &turn->texts[which];
@@ -169,11 +169,22 @@ static void agent_api_on_end(void *data, struct agent_turn *inner, const perch_a
 		turn->events.end(turn, turn->data, end);
 }
 
+static void agent_api_on_activity(
+	void *data, struct agent_turn *inner, const char *what, struct str json)
+{
+	(void)inner;
+	perch_agent_turn *turn = data;
+	const char *copy = turn->events.activity ? agent_api_terminated(turn, 0, json) : NULL;
+	if (copy)
+		turn->events.activity(turn, turn->data, what, copy, json.len);
+}
+
 static const struct agent_turn_events inner_events = {
 	.started = agent_api_on_started,
 	.partial = agent_api_on_partial,
 	.thinking = agent_api_on_thinking,
 	.usage = agent_api_on_usage,
+	.activity = agent_api_on_activity,
 	.session = agent_api_on_session,
 	.warning = agent_api_on_warning,
 	.error = agent_api_on_error,

@@ -35,7 +35,7 @@ void agent_engine_free(struct agent_engine *engine)
 	if (!engine)
 		return;
 	struct buf *const owned[] = { &engine->repaired, &engine->session, &engine->body, &engine->cut,
-		&engine->raw, &engine->error, &engine->denial, &engine->reply };
+		&engine->raw, &engine->error, &engine->stop_reason, &engine->denial, &engine->reply };
 	for (size_t i = 0; i < COUNT(owned); i++)
 		buf_free(owned[i]);
 	for (size_t i = 0; i < AGENT_ERRORS_MAX; i++)
@@ -53,6 +53,11 @@ bool agent_engine_is_broken(const struct agent_engine *engine)
 struct str agent_engine_session(const struct agent_engine *engine)
 {
 	return (struct str){ engine->session.data, engine->session.len };
+}
+
+const char *agent_engine_stop_reason(const struct agent_engine *engine)
+{
+	return engine->stop_reason.data;
 }
 
 const perch_agent_usage *agent_engine_usage(const struct agent_engine *engine)
@@ -89,6 +94,17 @@ static void agent_engine_excerpt(struct str line, char out[SHOWN_BYTES + 1])
 		out[i] = c < ' ' || c == 0x7F ? '?' : line.data[i];
 	}
 	out[len] = '\0';
+}
+
+void engine_warn(struct agent_engine *engine, const char *what, struct str text)
+{
+	enum { WARNING_MAX = 512 };
+	char words[WARNING_MAX];
+	size_t shown = text.len < WARNING_MAX ? text.len : WARNING_MAX;
+	snprintf(words, sizeof(words), "%s%s%.*s", what ? what : "", what && text.len ? ": " : "",
+		(int)shown, text.len ? text.data : "");
+	words[utf8_whole_prefix(words, strlen(words))] = '\0';
+	agent_engine_warn(engine, words);
 }
 
 void engine_warn_of_line(struct agent_engine *engine, struct str line, const char *what)
@@ -237,6 +253,22 @@ static bool agent_engine_is_wide_blank(uint32_t c)
 		c == 0x202F || c == 0x205F || c == 0x3000;
 }
 
+static bool agent_engine_is_control(uint32_t c)
+{
+	return c < ' ' || (c >= 0x7F && c < 0xA0);
+}
+
+bool session_id_has_control_character(struct str id)
+{
+	bool has = !utf8_is_valid(id.data, id.len);
+	for (size_t at = 0; !has && at < id.len;) {
+		uint32_t c;
+		at += utf8_decode(id.data + at, id.len - at, &c);
+		has = agent_engine_is_control(c);
+	}
+	return has;
+}
+
 bool session_id_has_bad_character(struct str id, bool with_blanks)
 {
 	if (!utf8_is_valid(id.data, id.len))
@@ -244,7 +276,7 @@ bool session_id_has_bad_character(struct str id, bool with_blanks)
 	for (size_t at = 0; at < id.len;) {
 		uint32_t c;
 		at += utf8_decode(id.data + at, id.len - at, &c);
-		bool is_control = c < ' ' || (c >= 0x7F && c < 0xA0);
+		bool is_control = agent_engine_is_control(c);
 		bool is_blank = c == ' ' || c == ':' || agent_engine_is_wide_blank(c);
 		if (is_control || c == '/' || c == '\\' || (with_blanks && is_blank))
 			return true;
@@ -254,20 +286,26 @@ bool session_id_has_bad_character(struct str id, bool with_blanks)
 
 /* ---- lines ---------------------------------------------------------------------- */
 
+bool engine_count(struct agent_engine *engine, size_t bytes)
+{
+	engine->total += bytes;
+	if (engine->total <= engine->options.total_limit)
+		return true;
+	agent_engine_cross_limit(engine, LIMIT_OUTPUT);
+	return false;
+}
+
 void agent_engine_line(struct agent_engine *engine, const char *line, size_t len, bool too_long)
 {
 	if (engine->is_broken || engine->limit)
 		return;
 	engine->line_number++;
-	engine->total += len + 1;
 	if (too_long) {
 		agent_engine_cross_limit(engine, LIMIT_LINE);
 		return;
 	}
-	if (engine->total > engine->options.total_limit) {
-		agent_engine_cross_limit(engine, LIMIT_OUTPUT);
+	if (!engine_count(engine, len + 1))
 		return;
-	}
 	struct str text = { line, len };
 	engine->is_repaired = !utf8_is_valid(line, len);
 	if (engine->is_repaired) {

@@ -39,6 +39,8 @@ struct agent_effects {
 	void (*partial)(void *data, struct str text, struct str raw);
 	void (*thinking)(void *data, struct str text, struct str raw); /* may be NULL */
 	void (*usage)(void *data, struct str json); /* what it says to have used; may be NULL */
+	/* What it does, "tool" or "plan", as JSON; may be NULL. */
+	void (*activity)(void *data, const char *what, struct str json);
 	void (*session)(void *data, struct str id);
 	void (*warning)(void *data, struct str text);
 	void (*permission)(void *data, const struct agent_permission *permission);
@@ -72,6 +74,9 @@ bool agent_engine_is_broken(const struct agent_engine *engine);
 
 /* The session id as it is now, with a NUL behind it; empty = none was said. */
 struct str agent_engine_session(const struct agent_engine *engine);
+
+/* Why it has ended its turn, by ACP; with a NUL behind it, or NULL: not said. */
+const char *agent_engine_stop_reason(const struct agent_engine *engine);
 
 /* What the agent said to have used so far. */
 const perch_agent_usage *agent_engine_usage(const struct agent_engine *engine);

@@ -38,6 +38,7 @@ struct agent_engine {
 	struct buf raw;
 	bool has_error;
 	struct buf error;
+	struct buf stop_reason; /* ACP */
 	enum agent_limit limit; /* the one that was crossed */
 	perch_agent_usage usage;
 	struct permit *first;
@@ -49,6 +50,12 @@ struct agent_engine {
 };
 
 /* ---- engine.c -------------------------------------------------------------- */
+
+/* A warning: "what: text", or the text alone. */
+void engine_warn(struct agent_engine *engine, const char *what, struct str text);
+
+/* Counts what the agent has written; false = it is too much, and the engine stops it. */
+bool engine_count(struct agent_engine *engine, size_t bytes);
 
 /* A warning about the line at hand, with its start behind a colon. */
 void engine_warn_of_line(struct agent_engine *engine, struct str line, const char *what);
@@ -69,6 +76,8 @@ struct str engine_first_chars(struct str text, size_t chars, size_t *ret_taken);
 /* Whether it holds a character that no session id may: control characters, '/',
  * '\\'; with_blanks: blanks and ':' too. */
 bool session_id_has_bad_character(struct str id, bool with_blanks);
+/* The same of control characters alone. */
+bool session_id_has_control_character(struct str id);
 
 /* ---- permissions.c ----------------------------------------------------------- */
 

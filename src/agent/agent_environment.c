@@ -40,7 +40,7 @@ static void agent_environment_set(struct environment *env, const char *variable)
 {
 	struct str name = environment_name(variable);
 	for (size_t i = 0; i < env->count; i++) {
-		if (str_eq(environment_name(env->items[i]), name)) {
+		if (environment_is_of(env->items[i], name)) {
 			env->items[i] = variable;
 			return;
 		}
@@ -94,9 +94,9 @@ static bool agent_environment_is_inherited(const struct launch *launch, const ch
 	struct str name = environment_name(variable);
 	if (str_has_prefix(name, STR("AGENT_")))
 		return false;
-	if (!launch->dialect->has_variables && !launch_is_basic(name))
+	if (!launch->dialect->inherits && !launch_is_basic(name))
 		return false;
-	if (launch->dialect->has_variables && profile->has_env_allowlist && !launch_is_basic(name) &&
+	if (launch->dialect->inherits && profile->has_env_allowlist && !launch_is_basic(name) &&
 		!list_has_str(profile->env_allowlist, name))
 		return false;
 	return true;

@@ -15,7 +15,7 @@ const char *launch_own_variable(const struct launch *launch, struct str name)
 	if (str_has_prefix(name, STR("AGENT_")))
 		return NULL;
 	for (const char *const *variable = launch->own_env; *variable; variable++) {
-		if (str_eq(environment_name(*variable), name))
+		if (environment_is_of(*variable, name))
 			return (*variable)[name.len] ? *variable + name.len + 1 : "";
 	}
 	return NULL;
@@ -26,7 +26,7 @@ static bool agent_launch_is_allowed(const struct launch *launch, struct str name
 	const struct agent_profile *profile = launch->options->profile;
 	if (!profile->has_env_allowlist || list_has_str(profile->env_allowlist, name))
 		return true;
-	return launch->dialect->has_variables && launch_is_basic(name);
+	return launch->dialect->inherits && launch_is_basic(name);
 }
 
 /* ${VAR} of a template. */

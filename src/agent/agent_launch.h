@@ -121,6 +121,12 @@ int launch_make_places(const struct launch *launch, perch_err *err);
 int launch_open_sandbox(
 	struct launch *launch, perch_host *host, struct sandbox **ret_sandbox, perch_err *err);
 
+/* ---- profile_servers.c ------------------------------------------------------- */
+
+/* The MCP servers of a profile, into a list of JSON that is open. */
+void launch_write_servers(
+	perch_json_writer *out, const struct agent_profile *profile, struct arena *arena);
+
 /* ---- turn_line.c ----------------------------------------------------------- */
 
 /* By "image", "file" …; false = there is none of that name. */

@@ -6,8 +6,10 @@
 void agent_note_start(struct trace *trace, const struct agent_engine_options *options,
 	const struct agent_profile *profile, struct str input)
 {
+	/* Lines that are not the engine's cannot be replayed by it. */
+	const struct dialect *dialect = options->dialect;
 	const struct trace_fact facts[] = {
-		FACT_TEXT("protocol", STR(AGENT_TRACE_NAME)),
+		FACT_TEXT("protocol", str_from(dialect->line ? AGENT_TRACE_NAME : dialect->version)),
 		FACT_TEXT("version", str_from(options->dialect->version)),
 		FACT_TEXT("session_prefix", options->session_prefix),
 		FACT_FLAG("guessed", options->is_guessed),

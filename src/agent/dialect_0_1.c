@@ -64,7 +64,7 @@ static const struct {
 	{ { "AGENT_ERROR:", 12 }, dialect_0_1_take_error },
 };
 
-/* The agent was not given its message: what it says is no reply, and must not look like one. */
+/* The agent did not get its message, so its output must not be taken for a reply. */
 static void dialect_0_1_end_guess(struct agent_engine *engine)
 {
 	engine_error(engine,
@@ -102,6 +102,7 @@ const struct dialect dialect_0_1 = {
 	.version = "0.1",
 	.splits_command = true,
 	.has_message = true,
+	.inherits = true,
 	.has_variables = true,
 	.last_session_wins = true,
 	.is_session_id = dialect_0_1_is_session_id,

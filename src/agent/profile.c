@@ -113,6 +113,7 @@ static void profile_set_defaults(struct agent_profile *profile)
 		.timeout_ns = 1800 * NSEC_PER_SEC,
 		.kill_grace_ns = AGENT_KILL_AFTER_NS,
 		.permission_timeout_ns = 300 * NSEC_PER_SEC,
+		.acp = { .fs = true, .terminal = true, .idle_ns = 300 * NSEC_PER_SEC, .max_processes = 16 },
 		.max_reply_chars = 8000,
 		.truncation_suffix = "\n\n…(truncated)",
 		.send_error_reply = true,
@@ -169,6 +170,9 @@ static int profile_conclude(struct profile_reader *reader, const struct yaml_val
 		profile->dialect = AGENT_0_4;
 		profile->evidence = DIALECT_SAID;
 	}
+	/* An agent of ACP asks by itself. */
+	if (profile->dialect == AGENT_ACP && !reader->has_permission)
+		profile->permission = true;
 	int r = profile_check_command(reader, root);
 	if (r == 0 && reader->has_executor)
 		r = profile_warn(reader, "the executor is not known here: command is run instead");

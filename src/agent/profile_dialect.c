@@ -13,10 +13,9 @@ enum { DIALECT_ODDITIES_MAX = 3 };
 
 bool agent_dialect_find(const char *version, enum agent_dialect *ret_dialect)
 {
-	static const enum agent_dialect dialects[] = { AGENT_0_1, AGENT_0_4 };
-	for (size_t i = 0; i < COUNT(dialects); i++) {
-		if (strcmp(dialect_of(dialects[i])->version, version) == 0) {
-			*ret_dialect = dialects[i];
+	for (enum agent_dialect i = 0; i < AGENT_DIALECTS; i++) {
+		if (strcmp(dialect_of(i)->version, version) == 0) {
+			*ret_dialect = i;
 			return true;
 		}
 	}
@@ -39,7 +38,7 @@ static bool profile_dialect_is_published(const struct profile_about *about)
 	return about->cli || about->cli_install || about->tested || about->maintainer;
 }
 
-/* A profile that has what 0.4 has not was written for 0.1. */
+/* A profile with a key that 0.4 does not have was written for 0.1. */
 static bool profile_dialect_needs_0_1(const struct agent_profile *profile)
 {
 	return profile->message_on_stdin || profile_dialect_any(profile, template_uses_message);
@@ -67,8 +66,8 @@ static int profile_dialect_settle(struct arena *arena, struct agent_profile *pro
 	if (evidence == DIALECT_LIKELY &&
 		!(list[count++] = profile_dialect_ask_for_line(arena, profile)))
 		return err_no_memory(err);
-	if (dialect == AGENT_0_4 && profile_dialect_any(profile, template_uses_message))
-		list[count++] = "{{MESSAGE}} means nothing in protocol 0.4: the message is on stdin";
+	if (dialect != AGENT_0_1 && profile_dialect_any(profile, template_uses_message))
+		list[count++] = "{{MESSAGE}} means nothing in this protocol: the message is on stdin";
 	if (dialect == AGENT_0_1 && profile->max_turn_tokens)
 		list[count++] = "max_turn_tokens means nothing in protocol 0.1: an agent cannot say in it "
 						"what it uses";

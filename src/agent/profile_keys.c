@@ -162,7 +162,8 @@ static bool profile_keys_is_variable_name(const char *name)
 	return name[0] && !strchr(name, '=');
 }
 
-static int profile_keys_read_env(struct profile_reader *reader, const struct yaml_entry *entry)
+int profile_pairs(
+	struct profile_reader *reader, const struct yaml_entry *entry, const char *const **ret_list)
 {
 	const struct yaml_value *map = entry->value;
 	if (map->type != YAML_MAP)
@@ -185,8 +186,13 @@ static int profile_keys_read_env(struct profile_reader *reader, const struct yam
 			return err_no_memory(reader->err);
 	}
 	list[map->count] = NULL;
-	reader->profile->env = list;
+	*ret_list = list;
 	return 0;
+}
+
+static int profile_keys_read_env(struct profile_reader *reader, const struct yaml_entry *entry)
+{
+	return profile_pairs(reader, entry, &reader->profile->env);
 }
 
 static int profile_keys_read_env_allowlist(
@@ -209,7 +215,7 @@ static int profile_keys_read_protocol(struct profile_reader *reader, const struc
 {
 	const char *text = entry->value->type < YAML_LIST ? entry->value->text : "";
 	if (!agent_dialect_find(text, &reader->profile->dialect))
-		return profile_refuse(reader, entry, "must be \"0.1\" or \"0.4\", not '%.40s'", text);
+		return profile_refuse(reader, entry, "must be \"0.1\", \"0.4\" or acp, not '%.40s'", text);
 	reader->has_protocol = true;
 	reader->profile->evidence = DIALECT_SAID;
 	return 0;
@@ -233,18 +239,22 @@ static int profile_keys_read_tags(struct profile_reader *reader, const struct ya
 	return profile_texts(reader, entry, true, &reader->profile->about.tags);
 }
 
+static int profile_keys_read_acp(struct profile_reader *reader, const struct yaml_entry *entry);
+
 /* ---- the table ----------------------------------------------------------- */
 
 enum kind { KIND_TEXT, KIND_WORDS, KIND_BOOL, KIND_SECONDS, KIND_COUNT, KIND_OWN };
 
 #define AT(member) offsetof(struct agent_profile, member)
 
-static const struct key {
+struct key {
 	const char *name;
 	enum kind kind;
 	size_t offset; /* in struct agent_profile, unless: */
 	int (*read)(struct profile_reader *reader, const struct yaml_entry *entry);
-} keys[] = {
+};
+
+static const struct key keys[] = {
 	{ "command", KIND_TEXT, AT(command), NULL },
 	{ "args", KIND_OWN, 0, profile_keys_read_args },
 	{ "stdin", KIND_OWN, 0, profile_keys_read_stdin },
@@ -269,6 +279,8 @@ static const struct key {
 	{ "permission", KIND_OWN, 0, profile_keys_read_permission },
 	{ "permission_timeout_secs", KIND_SECONDS, AT(permission_timeout_ns), NULL },
 	{ "sandbox", KIND_OWN, 0, profile_read_sandbox },
+	{ "acp", KIND_OWN, 0, profile_keys_read_acp },
+	{ "mcp_servers", KIND_OWN, 0, profile_read_servers },
 	{ "name", KIND_WORDS, AT(about.name), NULL },
 	{ "description", KIND_WORDS, AT(about.description), NULL },
 	{ "cli", KIND_WORDS, AT(about.cli), NULL },
@@ -280,9 +292,15 @@ static const struct key {
 };
 _Static_assert(COUNT(keys) == PROFILE_KEYS, "PROFILE_KEYS counts them");
 
-int profile_read_key(struct profile_reader *reader, int which, const struct yaml_entry *entry)
+/* Those below `acp`. */
+static const struct key acp_keys[] = {
+	{ "idle_secs", KIND_SECONDS, AT(acp.idle_ns), NULL },
+	{ "max_processes", KIND_COUNT, AT(acp.max_processes), NULL },
+};
+
+static int profile_keys_read_value(
+	struct profile_reader *reader, const struct key *key, const struct yaml_entry *entry)
 {
-	const struct key *key = &keys[which];
 	void *target = (char *)reader->profile + key->offset;
 	switch (key->kind) {
 	case KIND_TEXT:
@@ -299,6 +317,31 @@ int profile_read_key(struct profile_reader *reader, int which, const struct yaml
 		return key->read(reader, entry);
 	}
 	return 0;
+}
+
+int profile_read_key(struct profile_reader *reader, int which, const struct yaml_entry *entry)
+{
+	return profile_keys_read_value(reader, &keys[which], entry);
+}
+
+static int profile_keys_read_acp(struct profile_reader *reader, const struct yaml_entry *entry)
+{
+	const struct yaml_value *map = entry->value;
+	const char *prefix = reader->prefix;
+	int r = 0;
+	if (map->type != YAML_MAP)
+		return profile_refuse_type(reader, entry, "a mapping");
+	reader->prefix = "acp.";
+	for (size_t i = 0; r == 0 && i < map->count; i++) {
+		const struct yaml_entry *inner = &map->entries[i];
+		size_t which = 0;
+		while (which < COUNT(acp_keys) && strcmp(acp_keys[which].name, inner->name) != 0)
+			which++;
+		r = which < COUNT(acp_keys) ? profile_keys_read_value(reader, &acp_keys[which], inner)
+									: profile_warn_unknown(reader, inner, NULL);
+	}
+	reader->prefix = prefix;
+	return r;
 }
 
 const char *profile_nearest_key(const char *name)

@@ -21,7 +21,7 @@ struct profile_reader {
 	const struct yaml_entry *like_command; /* an unknown key that may be meant as it; or NULL */
 };
 
-enum { PROFILE_KEYS = 32 };
+enum { PROFILE_KEYS = 34 };
 
 /* In profile_keys.c: the number of a key, -1 = unknown; and reading its value. */
 int profile_find_key(const char *name);
@@ -43,11 +43,18 @@ int profile_refuse_type(
 int profile_texts(struct profile_reader *reader, const struct yaml_entry *entry, bool takes_numbers,
 	const char *const **ret_list);
 
+/* A mapping of texts as NAME=VALUE, ends with NULL. */
+int profile_pairs(
+	struct profile_reader *reader, const struct yaml_entry *entry, const char *const **ret_list);
+
 /* "Unknown key": one warning, ignored. `nearest` may have been meant; or NULL. */
 int profile_warn_unknown(
 	struct profile_reader *reader, const struct yaml_entry *entry, const char *nearest);
 
 /* In profile_sandbox.c: the key `sandbox`. */
 int profile_read_sandbox(struct profile_reader *reader, const struct yaml_entry *entry);
+
+/* In profile_servers.c: the key `mcp_servers`. */
+int profile_read_servers(struct profile_reader *reader, const struct yaml_entry *entry);
 
 #endif

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "agent/turn_parts.h"
+#include "base/cleanup.h"
 #include "base/err.h"
 #include "proc/child.h"
 
@@ -29,10 +30,13 @@ void turn_leave(struct agent_turn *turn)
 
 static void turn_tell_warnings(struct agent_turn *turn)
 {
-	struct str rest = { turn->launch.warnings.data, turn->launch.warnings.len };
+	const struct buf *words = &turn_launch_of(turn)->warnings;
+	struct str rest = { words->data, words->len };
+	if (turn->seat && !seat_is_fresh(turn->seat))
+		return;
 	while (rest.len)
 		TELL(turn, warning, turn, str_cut(&rest, '\n'));
-	const char *const *warning = sandbox_warnings(turn->sandbox);
+	const char *const *warning = turn_sandbox(turn) ? sandbox_warnings(turn_sandbox(turn)) : NULL;
 	for (; warning && *warning; warning++)
 		TELL(turn, warning, turn, str_from(*warning));
 }
@@ -88,7 +92,39 @@ static struct str turn_stderr_tail(struct agent_turn *turn)
 	return buf_terminate(&turn->tail.kept) < 0 ? STR("") : tail_text(&turn->tail);
 }
 
-static void turn_tell_end(struct agent_turn *turn, const perch_result *result)
+const struct launch *turn_launch_of(const struct agent_turn *turn)
+{
+	const struct launch *launch = turn->seat ? seat_launch(turn->seat) : NULL;
+	return launch ? launch : &turn->launch;
+}
+
+const struct sandbox *turn_sandbox(const struct agent_turn *turn)
+{
+	return turn->seat ? seat_sandbox(turn->seat) : turn->sandbox;
+}
+
+bool turn_is_asking(const struct agent_turn *turn)
+{
+	return turn->wants.count || agent_engine_is_asking(turn->engine);
+}
+
+void turn_stop(struct agent_turn *turn)
+{
+	if (turn->child)
+		perch_child_stop(turn->child);
+	else if (turn->seat)
+		seat_stop(turn->seat);
+	turn_seat_drop_wants(turn);
+}
+
+/* As long as the turn: a process that serves it may be gone earlier. */
+static const char *const *turn_copy_layers(struct agent_turn *turn)
+{
+	const char *const *layers = agent_turn_layers(turn);
+	return layers && turn->seat ? arena_dup_list(&turn->arena, layers) : layers;
+}
+
+void turn_tell_end(struct agent_turn *turn, const perch_result *result)
 {
 	const struct agent_profile *profile = turn->options.profile;
 	const struct agent_exit exit = {
@@ -120,10 +156,11 @@ static void turn_tell_end(struct agent_turn *turn, const perch_result *result)
 		.stderr_tail = exit.stderr_tail.data,
 		.stderr_len = exit.stderr_tail.len,
 		.hint = turn_hint(turn, verdict.exit_code, exit.stderr_tail),
-		.sandbox = sandbox_layers(turn->sandbox),
+		.sandbox = turn_copy_layers(turn),
 		.reach = result->reach,
 		.background = result->background,
 		.usage = *agent_engine_usage(turn->engine),
+		.stop_reason = agent_engine_stop_reason(turn->engine),
 	};
 	if (advice)
 		TELL(turn, warning, turn, str_from(advice));
@@ -138,7 +175,7 @@ static void turn_tell_end(struct agent_turn *turn, const perch_result *result)
 
 /* ---- from the process ----------------------------------------------------------- */
 
-static void turn_heard(struct agent_turn *turn)
+void turn_heard(struct agent_turn *turn)
 {
 	turn->heard_ns = loop_now_ns(&turn->host->loop);
 	turn_tell_start(turn);
@@ -159,12 +196,9 @@ static void turn_on_line(
 	turn_leave(turn);
 }
 
-static void turn_on_bytes(
-	perch_child *child, void *data, perch_stream stream, const char *bytes, size_t len)
+void turn_take_bytes(struct agent_turn *turn, const char *bytes, size_t len)
 {
-	(void)child;
-	(void)stream;
-	struct agent_turn *turn = turn_enter(data);
+	turn_enter(turn);
 	turn_heard(turn);
 	if (!turn->is_over) {
 		trace_child_bytes(turn->options.trace, bytes, len);
@@ -173,6 +207,14 @@ static void turn_on_bytes(
 			turn->options.stderr_bytes(turn->options.data, bytes, len);
 	}
 	turn_leave(turn);
+}
+
+static void turn_on_bytes(
+	perch_child *child, void *data, perch_stream stream, const char *bytes, size_t len)
+{
+	(void)child;
+	(void)stream;
+	turn_take_bytes(data, bytes, len);
 }
 
 static void turn_on_exited(perch_child *child, void *data, const perch_result *result)
@@ -254,7 +296,7 @@ int agent_turn_start(perch_host *host, const struct agent_turn_options *options,
 /* A turn that has timed out stays so; an agent that has exited by itself has answered. */
 void agent_turn_cancel(struct agent_turn *turn, int signal)
 {
-	if (!turn->child || turn->has_exited)
+	if ((!turn->child && !turn->seat) || turn->has_exited)
 		return;
 	if (!turn->timeout_ns && !turn->cancelled_by) {
 		turn->cancelled_by = signal;
@@ -263,7 +305,7 @@ void agent_turn_cancel(struct agent_turn *turn, int signal)
 		agent_note_cancel(turn->options.trace, signal);
 		agent_engine_deny_all(turn->engine, STR(AGENT_CANCELLED));
 	}
-	perch_child_stop(turn->child);
+	turn_stop(turn);
 }
 
 static void turn_hold_stream(struct agent_turn *turn, perch_stream stream)
@@ -279,6 +321,8 @@ void agent_turn_hold(struct agent_turn *turn, bool is_held)
 	turn->is_held = is_held;
 	turn->heard_ns = clock_now_ns();
 	turn_hold_stream(turn, PERCH_STDOUT);
+	if (turn->seat)
+		seat_hold(turn->seat, is_held);
 	if (turn->options.stderr_bytes)
 		turn_hold_stream(turn, PERCH_STDERR);
 }
@@ -290,12 +334,21 @@ void agent_turn_permit(
 	turn->heard_ns = clock_now_ns();
 }
 
-/* The child and the clocks are gone at once; the rest when no call works with it any more. */
-const char *const *agent_turn_layers(const struct agent_turn *turn)
+void agent_turn_choose(
+	struct agent_turn *turn, struct str request_id, bool allowed, struct str option)
 {
-	return turn->sandbox ? sandbox_layers(turn->sandbox) : NULL;
+	agent_note_permit(turn->options.trace, request_id, allowed, option);
+	turn_seat_permit(turn, request_id, allowed, option);
+	turn->heard_ns = clock_now_ns();
 }
 
+const char *const *agent_turn_layers(const struct agent_turn *turn)
+{
+	const struct sandbox *sandbox = turn_sandbox(turn);
+	return sandbox ? sandbox_layers(sandbox) : NULL;
+}
+
+/* The child and the clocks are gone at once; the rest when no call works with it any more. */
 void agent_turn_free(struct agent_turn *turn)
 {
 	if (!turn)
@@ -305,6 +358,8 @@ void agent_turn_free(struct agent_turn *turn)
 	perch_child_free(turn->child);
 	turn->child = NULL;
 	turn->is_over = true;
+	turn_seat_drop_wants(turn);
+	seat_free(steal(&turn->seat));
 	if (turn->entered)
 		return;
 	sandbox_close(turn->sandbox);

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "perch/agent.h"
 
+struct residents;
 struct trace;
 struct agent_turn;
 
@@ -16,6 +17,11 @@ struct agent_permission {
 	struct str tool_name;
 	struct str input;       /* raw JSON */
 	struct str description; /* what the agent says about it; may be empty */
+	/* The answers that the agent offers; none = yes or no. */
+	const struct agent_option {
+		struct str id, name, kind;
+	} * options;
+	size_t option_count;
 };
 
 /* The events of a turn. Any may be NULL. Texts are valid during the call. */
@@ -26,7 +32,9 @@ struct agent_turn_events {
 	 * it. */
 	void (*thinking)(void *data, struct agent_turn *turn, struct str text, struct str raw);
 	void (*usage)(void *data, struct agent_turn *turn, struct str json);
-	/* A session line was read: now is the time to make it durable. */
+	/* ACP: what it does, "tool" or "plan", as JSON. */
+	void (*activity)(void *data, struct agent_turn *turn, const char *what, struct str json);
+	/* A session line was read: the caller should store the id now. */
 	void (*session)(void *data, struct agent_turn *turn, struct str id);
 	void (*warning)(void *data, struct agent_turn *turn, struct str text);
 	/* For the user: `code` is "agent_error", "timeout", "exit", "signal",
@@ -37,12 +45,15 @@ struct agent_turn_events {
 	/* 0.4: answer with agent_turn_permit, in any order. NULL = denied. */
 	void (*permission)(
 		void *data, struct agent_turn *turn, const struct agent_permission *permission);
+	/* ACP: an answer is not wanted any more. */
+	void (*withdrawn)(void *data, struct agent_turn *turn, struct str request_id);
 	/* The last. */
 	void (*end)(void *data, struct agent_turn *turn, const perch_agent_end *end);
 };
 
 struct agent_turn_options {
 	const struct agent_profile *profile;
+	struct residents *residents; /* keeps processes that serve many turns; NULL = none is kept */
 	struct str message;
 	const char *session_id;   /* "" = a new one */
 	const char *session_name; /* NULL = "default" */
@@ -50,12 +61,12 @@ struct agent_turn_options {
 	const perch_attachment *attachments;
 	size_t attachment_count;
 	const char *cwd;            /* NULL = the profile's */
-	const char *context;        /* JSON, for agents of 0.4; NULL = none */
+	const char *context;        /* JSON, for agents of 0.4 and ACP; NULL = none */
 	const char *const *env;     /* NAME=VALUE over the profile's; NULL = none */
 	const char *const *own_env; /* the bridge's; NULL = environ */
 	bool has_timeout;
 	uint64_t timeout_ns; /* instead of the profile's */
-	uint64_t spent_ns;   /* by earlier turns of the session, of the profile's budget */
+	uint64_t spent_ns;   /* of the profile's budget, by earlier turns of the session */
 	bool no_stream;
 	bool allow_shell_message;
 	size_t line_limit;  /* bytes; 0 = AGENT_LINE_LIMIT, 8 MiB */
@@ -81,6 +92,10 @@ void agent_turn_hold(struct agent_turn *turn, bool is_held);
 
 void agent_turn_permit(
 	struct agent_turn *turn, struct str request_id, bool allowed, struct str message);
+
+/* The same by one of the options that the agent offers. */
+void agent_turn_choose(
+	struct agent_turn *turn, struct str request_id, bool allowed, struct str option);
 
 /* Of the sandbox that it runs in; NULL = none, or it has not come so far. */
 const char *const *agent_turn_layers(const struct agent_turn *turn);

@@ -12,7 +12,7 @@ void turn_clocks_stop(struct agent_turn *turn)
 	timer_cancel(timers, &turn->idle);
 }
 
-/* How long the turn may take; 0 = as long as it likes. */
+/* How long the turn may take; 0 = there is no limit. */
 static uint64_t turn_clocks_wall_of(const struct agent_turn *turn)
 {
 	return turn->options.has_timeout ? turn->options.timeout_ns : turn->options.profile->timeout_ns;
@@ -38,7 +38,7 @@ static void turn_clocks_time_out(
 	turn->clock = clock;
 	agent_note_timeout(turn->options.trace, timeout_ns, clock);
 	agent_engine_deny_all(turn->engine, STR(AGENT_TIMED_OUT));
-	perch_child_stop(turn->child);
+	turn_stop(turn);
 }
 
 static void turn_clocks_wall_due(struct timer *timer, uint64_t now_ns)
@@ -59,8 +59,9 @@ static void turn_clocks_idle_due(struct timer *timer, uint64_t now_ns)
 {
 	struct agent_turn *turn = turn_enter(TURN_OF(timer, idle));
 	uint64_t limit = turn->options.profile->idle_timeout_ns;
-	size_t unfinished = child_stream(turn->child, PERCH_STDOUT)->lines.partial.len;
-	bool waits_for_us = turn->is_held || agent_engine_is_asking(turn->engine);
+	size_t unfinished = turn->child ? child_stream(turn->child, PERCH_STDOUT)->lines.partial.len
+									: seat_unfinished(turn->seat);
+	bool waits_for_us = turn->is_held || turn_is_asking(turn);
 	if (unfinished != turn->heard_bytes || waits_for_us)
 		turn->heard_ns = now_ns;
 	turn->heard_bytes = unfinished;

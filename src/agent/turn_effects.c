@@ -21,6 +21,12 @@ static void turn_on_usage(void *data, struct str json)
 	TELL(turn, usage, turn, json);
 }
 
+static void turn_on_activity(void *data, const char *what, struct str json)
+{
+	struct agent_turn *turn = data;
+	TELL(turn, activity, turn, what, json);
+}
+
 static void turn_on_session(void *data, struct str id)
 {
 	struct agent_turn *turn = data;
@@ -42,7 +48,10 @@ static void turn_on_warning(void *data, struct str text)
 void turn_permit(struct agent_turn *turn, struct str request_id, bool allowed, struct str message)
 {
 	agent_note_permit(turn->options.trace, request_id, allowed, message);
-	agent_engine_permit(turn->engine, request_id, allowed, message);
+	if (turn->seat)
+		turn_seat_permit(turn, request_id, allowed, (struct str){ 0 });
+	else
+		agent_engine_permit(turn->engine, request_id, allowed, message);
 }
 
 static void turn_on_permission(void *data, const struct agent_permission *permission)
@@ -68,7 +77,7 @@ static void turn_on_send(void *data, struct str line)
 static void turn_on_hang_up(void *data)
 {
 	struct agent_turn *turn = data;
-	if (turn->is_over)
+	if (turn->is_over || !turn->child)
 		return;
 	trace_note(turn->options.trace, "the agent has said its last word: its stdin is closed");
 	perch_child_close_stdin(turn->child);
@@ -80,13 +89,14 @@ static void turn_on_stop(void *data)
 	if (turn->is_over)
 		return;
 	trace_note(turn->options.trace, "the agent writes or uses too much: it is stopped");
-	perch_child_stop(turn->child);
+	turn_stop(turn);
 }
 
 const struct agent_effects turn_effects = {
 	.partial = turn_on_partial,
 	.thinking = turn_on_thinking,
 	.usage = turn_on_usage,
+	.activity = turn_on_activity,
 	.session = turn_on_session,
 	.warning = turn_on_warning,
 	.permission = turn_on_permission,

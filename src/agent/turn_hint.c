@@ -1,4 +1,4 @@
-/* Why a turn failed in its sandbox, as far as what was said tells. */
+/* Why a turn failed in its sandbox, as far as the agent's words show. */
 #include "agent/turn_parts.h"
 #include "base/exit_status.h"
 #include "sandbox/policy/explain.h"
@@ -7,13 +7,13 @@ const char *turn_hint(struct agent_turn *turn, int exit_code, struct str said)
 {
 	const char *widen_by = turn->options.profile->widen_by;
 	const struct explain_context context = {
-		.policy = &turn->launch.policy,
+		.policy = &turn_launch_of(turn)->policy,
 		.policy_name = "fledge",
 		.widen_by = widen_by ? widen_by : "",
 	};
-	if (exit_code == 0 || !turn->sandbox)
+	if (exit_code == 0 || !turn_sandbox(turn))
 		return "";
-	/* The agent may be a shell, whose words for these they are. */
+	/* The agent may be a shell: these are the words that shells have for a denial. */
 	if (exit_code == EXIT_NOT_EXECUTABLE || exit_code == EXIT_NOT_FOUND)
 		explain_end(&context, said, &turn->hint);
 	else

@@ -5,7 +5,9 @@
 #include "agent/agent_engine.h"
 #include "agent/agent_launch.h"
 #include "agent/agent_notes.h"
+#include "agent/resident.h"
 #include "agent/turn.h"
+#include "base/list.h"
 #include "base/macros.h"
 #include "proc/host.h"
 #include "proc/tail.h"
@@ -23,11 +25,17 @@ struct agent_turn {
 	struct agent_partials partials;
 	perch_child *child;
 	perch_step ladder[2];
+	/* Of an agent of ACP instead: what it has of its process, and what that asks for. */
+	struct seat *seat;
+	struct list wants;
+	bool is_answered; /* the prompt has ended, in one way or another */
+	const char *const *layers;
+	uint64_t started_ns;
 	struct timer begun; /* what is told at the start is told from the loop */
 	struct timer wall;
 	struct timer idle;
 	uint64_t heard_ns;  /* the last output */
-	bool is_held;       /* its output is not read: silence is not the agent's */
+	bool is_held;       /* its output is not read, so the agent does not count as silent */
 	size_t heard_bytes; /* of a line without an end, when we last looked */
 	struct tail tail;   /* of stderr */
 	struct buf hint;    /* why it failed */
@@ -46,8 +54,8 @@ struct agent_turn {
 
 /* ---- turn_effects.c ----------------------------------------------------------- */
 
-/* Calls a callback of the turn's owner, if it is set. Afterwards the turn may be of no more use:
- * what its options point to is gone then. */
+/* Calls a callback of the turn's owner, if it is set. Afterwards the turn may have been freed, and
+ * what its options point to may be gone. */
 #define TELL(turn, event, ...)                                                \
 	do {                                                                      \
 		if (!(turn)->is_over && (turn)->options.events->event)                \
@@ -58,6 +66,18 @@ extern const struct agent_effects turn_effects;
 
 /* Answers a permission request. */
 void turn_permit(struct agent_turn *turn, struct str request_id, bool allowed, struct str message);
+
+/* ---- turn_seat.c ------------------------------------------------------------ */
+
+/* Has its message answered by a process that speaks ACP. Fails as seat_take does. */
+int turn_seat_take(struct agent_turn *turn, perch_err *err);
+
+/* Answers what the agent wants, by the option of that id, or by one that says yes or no. */
+void turn_seat_permit(
+	struct agent_turn *turn, struct str request_id, bool allowed, struct str option);
+
+/* Nobody answers what is wanted any more. */
+void turn_seat_drop_wants(struct agent_turn *turn);
 
 /* ---- turn_start.c ------------------------------------------------------------ */
 
@@ -74,6 +94,24 @@ int turn_failure_code(const struct agent_turn *turn);
 struct agent_turn *turn_enter(struct agent_turn *turn);
 void turn_leave(struct agent_turn *turn);
 
+/* Its agent is to end; again: now. */
+void turn_stop(struct agent_turn *turn);
+
+/* The agent waits for us. */
+bool turn_is_asking(const struct agent_turn *turn);
+
+/* It was heard of, by whatever it wrote. */
+void turn_heard(struct agent_turn *turn);
+
+void turn_take_bytes(struct agent_turn *turn, const char *bytes, size_t len);
+
+/* The last event. */
+void turn_tell_end(struct agent_turn *turn, const perch_result *result);
+
+/* The sandbox and the launch of its process. */
+const struct sandbox *turn_sandbox(const struct agent_turn *turn);
+const struct launch *turn_launch_of(const struct agent_turn *turn);
+
 /* Tells that it has started, once. */
 void turn_tell_start(struct agent_turn *turn);
 
@@ -89,7 +127,7 @@ void turn_clocks_stop(struct agent_turn *turn);
 
 /* ---- turn_hint.c ------------------------------------------------------------- */
 
-/* What the sandbox had to do with a failure, and which option would allow it; `said` is the
+/* Whether the sandbox caused a failure, and which option would allow it; `said` is the
  * end of stderr, or why nothing was started. Empty when nothing is known. */
 const char *turn_hint(struct agent_turn *turn, int exit_code, struct str said);
 

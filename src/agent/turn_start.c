@@ -92,6 +92,10 @@ static int turn_start_launch(struct agent_turn *turn, const perch_child_events *
 		.own_env = turn->options.own_env,
 	};
 	int r = launch_begin(&turn->launch, err);
+	if (r == 0 && turn->dialect->is_resident) {
+		turn_start_note_start(turn, turn->options.message);
+		return turn_seat_take(turn, err);
+	}
 	if (r == 0 && turn->options.profile->is_sandboxed) {
 		r = launch_open_sandbox(&turn->launch, turn->host, &turn->sandbox, err);
 		turn->launch.tmp = r == 0 ? sandbox_tmp(turn->sandbox) : NULL;
@@ -101,7 +105,7 @@ static int turn_start_launch(struct agent_turn *turn, const perch_child_events *
 	return r < 0 ? r : turn_start_child(turn, events, err);
 }
 
-/* What in the profile may be why; NULL = nothing that we know. */
+/* The part of the profile that may be the cause; NULL = not known. */
 static const char *turn_start_advice_for(
 	const struct agent_turn *turn, char words[TEMPLATE_WORDS_MAX])
 {

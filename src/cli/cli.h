@@ -58,7 +58,7 @@ int cli_set_config(const char *dir);
 /* Checks the value of --sandbox where a command reads that option itself. Returns as above. */
 int cli_check_sandbox(const struct cli *cli);
 
-/* What that option says, for a job. */
+/* The value of --sandbox, as a job takes it. */
 perch_sandbox_choice cli_sandbox_choice(const struct cli *cli);
 
 /* The kind of word that follows a command, for completion. */
@@ -102,7 +102,7 @@ struct command {
 		struct cli *cli, int argc, char **argv); /* argv[0] is the name; NULL = subcommands */
 };
 
-/* All that a program can do, NULL behind the last: for perch in main.c, for a companion in its own
+/* The commands of a program, NULL behind the last: for perch in main.c, for a companion in its own
  * file. Each command is defined at the end of the file that implements it. */
 extern const struct command *const command_table[];
 extern const struct command command_actor;
@@ -138,8 +138,8 @@ const struct command *command_at(size_t i);
 
 const struct command *command_find(const char *name);
 
-/* The same in a list of commands that ends with NULL; the list (and the name) may be NULL. The
- * second one knows the words of other tools, too. */
+/* Finds a command in a list that ends with NULL; the list (and the name) may be NULL. The second
+ * function also knows the words of other tools. */
 const struct command *command_named(const struct command *const *list, const char *name);
 const struct command *command_find_in(const struct command *const *list, const char *word);
 
@@ -253,7 +253,7 @@ bool cli_forbids_asking(const struct cli *cli);
 /* Whether the user's terminal shows UTF-8, by the locale. */
 bool cli_is_utf8(void);
 
-/* Whether what goes to `stream` may be UTF-8: in a pipe and a file it always is. */
+/* Whether text for `stream` may be UTF-8: in a pipe and a file it always may. */
 bool cli_shows_utf8(FILE *stream);
 
 /* Writes a text of perch itself; on a terminal without UTF-8 it is transcribed to ASCII. Returns 0,
@@ -277,7 +277,8 @@ void cli_put_text(FILE *stream, struct str text);
 /* Writes what was put together to stdout, and frees it. Returns an exit code. */
 int cli_print(struct buf *out);
 
-/* The same for text of others: on a terminal it is cleaned of what that would obey. */
+/* The same for text of another program: on a terminal, characters that the terminal would obey are
+ * left out. */
 int cli_print_text(struct buf *out);
 int cli_print_json(struct buf *out); /* the same; see cli_pass_json */
 
@@ -318,8 +319,8 @@ int cli_make_host(perch_log_fn *log, void *log_data, perch_host **ret_host, perc
 /* The same for commands that show no run: its warnings go to stderr. */
 int cli_host_new(perch_host **ret_host, perch_err *err);
 
-/* The same for commands that serve others, with as many children as they ask for; says why there is
- * none. 0 or EXIT_HOST. */
+/* The same for commands that serve other programs, with the limit of open files raised; prints why
+ * it cannot be made. 0 or EXIT_HOST. */
 int cli_host_serve(perch_host **ret_host);
 
 /* Raises our limit of open files to the hard limit, for hosts of many children; the children keep

@@ -1,5 +1,5 @@
-/* A line that is no JSON, and the id that stands in it all the same: its sender may wait for an
- * answer. The line is read as JSON up to the place where it is broken. */
+/* Finds the id in a line that is not JSON: its sender may wait for an answer. The line is read as
+ * JSON up to the place where it is broken. */
 #include "fledge/fledge_engine_parts.h"
 
 #include <ctype.h>

@@ -202,8 +202,8 @@ static void fledge_engine_send_plain_cancel(struct fledge_engine *engine, const 
 	buf_free(&line);
 }
 
-/* An answer that waited behind another request becomes a cancel, too: the plugin is told of nothing
- * that it could not go on with. */
+/* An answer that waited behind another request becomes a cancel, too: after a cancel the plugin
+ * gets no answer that it could not use. */
 static void fledge_engine_cancel_pending(struct fledge_engine *engine, const char *reason)
 {
 	engine->effects->drop(engine->data);

@@ -112,7 +112,7 @@ void engine_say(struct fledge_engine *engine, perch_shown_kind kind, const char 
 
 void engine_show(struct fledge_engine *engine, const struct shown *shown);
 
-/* Why a request was answered as it was, for users who want details. */
+/* Why a request was answered in this way, for users who want details. */
 void engine_note(struct fledge_engine *engine, const char *format, ...) PERCH_PRINTF(2, 3);
 
 /* ---- fledge_message.c ---------------------------------------------------- */

@@ -45,6 +45,13 @@ static const perch_step ladder_agent[] = {
 	{ PERCH_STEP_KILL, .after_ns = AGENT_KILL_AFTER_NS },
 };
 
+/* At the end of its input it leaves by itself, and may have something to write down first. */
+static const perch_step ladder_resident[] = {
+	{ PERCH_STEP_CLOSE_STDIN, .after_ns = 0 },
+	{ PERCH_STEP_TERM, .after_ns = 2 * NSEC_PER_SEC },
+	{ PERCH_STEP_KILL, .after_ns = 2 * NSEC_PER_SEC + AGENT_KILL_AFTER_NS },
+};
+
 /* The order that the protocol gives, in the time that its clients take for it. */
 static const perch_step ladder_mcp_server[] = {
 	{ PERCH_STEP_CLOSE_STDIN, .after_ns = 0 },
@@ -69,6 +76,7 @@ static const struct {
 	[ENDING_BUILD]          = { 500 * NSEC_PER_MSEC,  STEPS(ladder_default) },
 	[ENDING_TOOL]           = {   0,                  STEPS(ladder_tool) },
 	[ENDING_AGENT]          = { 100 * NSEC_PER_MSEC,  STEPS(ladder_agent) },
+	[ENDING_RESIDENT]       = { 100 * NSEC_PER_MSEC,  STEPS(ladder_resident) },
 	[ENDING_MCP_SERVER]     = { 100 * NSEC_PER_MSEC,  STEPS(ladder_mcp_server) },
 	[ENDING_TESTED_HOST]    = { 200 * NSEC_PER_MSEC,  STEPS(ladder_command) },
 	[ENDING_TESTED_PROGRAM] = { 500 * NSEC_PER_MSEC,  STEPS(ladder_default) },

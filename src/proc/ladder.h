@@ -25,6 +25,7 @@ enum ending {
 	ENDING_BUILD,          /* a build or a hook of a plugin */
 	ENDING_TOOL,           /* a tool */
 	ENDING_AGENT,          /* a turn of an agent */
+	ENDING_RESIDENT,       /* an agent that serves many turns */
 	ENDING_MCP_SERVER,     /* an MCP server on stdio */
 	ENDING_TESTED_HOST,    /* a host under the conformance kit */
 	ENDING_TESTED_PROGRAM, /* a plugin or a tool under the conformance kit */

@@ -128,7 +128,7 @@ static struct record *jobs_of_key(const struct serve *serve, struct str owner, s
 	return NULL;
 }
 
-/* Another gateway has taken a job of this key: that one is it. */
+/* Another gateway has accepted a job with this key: that job counts. */
 static bool jobs_join(struct record *record)
 {
 	struct str key = record->key;
@@ -205,7 +205,7 @@ static int jobs_fill(
 	return r < 0 ? r : record_set(record, &record->key, wish->key);
 }
 
-/* The wait that refused clients are told. */
+/* How long a refused client is told to wait. */
 static const struct http_field jobs_wait = { STR("Retry-After"), STR("5") };
 
 static bool jobs_check(struct exchange *exchange, const struct jobs_wish *wish)

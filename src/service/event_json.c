@@ -16,7 +16,6 @@ static const struct {
 	[PERCH_EVENT_SESSION] = { "session", "session_id" },
 	[PERCH_EVENT_REPLY] = { "reply", "text" },
 	[PERCH_EVENT_USAGE] = { "usage", NULL },
-	[PERCH_EVENT_ACTIVITY] = { "activity", NULL },
 	[PERCH_EVENT_STDERR] = { "stderr", "text" },
 	[PERCH_EVENT_WARNING] = { "warning", "message" },
 	[PERCH_EVENT_ERROR] = { "error", "message" },
@@ -123,6 +122,14 @@ static void event_write_end(struct perch_json_writer *out, const perch_job_end *
 
 /* ------------------------------------------------------------------------- */
 
+/* "tool" or "plan", with what it is about by that name. */
+static void event_write_activity(
+	struct perch_json_writer *out, const perch_event *event, const char *id)
+{
+	event_begin(out, event->code, id);
+	event_json_text(out, event->code, event->text);
+}
+
 static void event_write_plain(
 	struct perch_json_writer *out, const perch_event *event, const char *id)
 {
@@ -157,6 +164,8 @@ int perch_event_json(perch_job *job, const perch_event *event, const char *id, p
 		event_members_shown(&out, &shown);
 	} else if (event->kind == PERCH_EVENT_ASK) {
 		event_write_ask(&out, event->ask, id);
+	} else if (event->kind == PERCH_EVENT_ACTIVITY) {
+		event_write_activity(&out, event, id);
 	} else if (event->kind == PERCH_EVENT_END) {
 		event_write_end(&out, event->end, id);
 	} else if (event->kind == PERCH_EVENT_RESULT) {

@@ -178,6 +178,8 @@ void event_members_turn(perch_json_writer *out, const perch_agent_end *end)
 	json_write_flag(out, "timed_out", end->timed_out);
 	json_write_flag(out, "cancelled", end->cancelled);
 	json_write_text(out, "session_id", str_from(end->session_id));
+	if (end->stop_reason)
+		json_write_text(out, "stop_reason", str_from(end->stop_reason));
 	if (usage_is_known(&end->usage)) {
 		perch_json_write_name(out, "usage");
 		perch_json_begin_object(out);

@@ -83,19 +83,22 @@ void job_ask_close(perch_job *job, struct job_ask *ask)
 	job_ask_free(ask);
 }
 
+void job_ask_withdraw(perch_job *job, struct job_ask *ask)
+{
+	const perch_event event = {
+		.kind = PERCH_EVENT_WITHDRAW,
+		.text = { "", 0 },
+		.number = ask->ask.number,
+	};
+	job_ask_close(job, ask);
+	job_tell(job, &event);
+}
+
 void job_ask_withdraw_all(perch_job *job)
 {
 	struct job_ask *open;
-	while ((open = list_first(&job->asks))) {
-		uint64_t number = open->ask.number;
-		job_ask_close(job, open);
-		const perch_event event = {
-			.kind = PERCH_EVENT_WITHDRAW,
-			.text = { "", 0 },
-			.number = number,
-		};
-		job_tell(job, &event);
-	}
+	while ((open = list_first(&job->asks)))
+		job_ask_withdraw(job, open);
 }
 
 void job_ask_free_all(perch_job *job)

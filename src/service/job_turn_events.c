@@ -14,7 +14,8 @@ static void job_turn_forgotten(void *data, const char *id, int r, const perch_er
 		job_turn_warn(data, "the old session id is not forgotten", err);
 }
 
-/* Behind the start, or before what says why there is none: a wrong key may be the cause. */
+/* Warnings come behind the start event, or before the error that tells why there is no start: a
+ * wrong key may be the cause. */
 static void job_turn_warn_of_profile(perch_job *job)
 {
 	const char *const *warning = job->turn.options.profile->warnings;
@@ -27,10 +28,10 @@ static void job_turn_warn_of_profile(perch_job *job)
 static void job_turn_warn_of_context(perch_job *job)
 {
 	const struct agent_turn_options *options = &job->turn.options;
-	if (options->context && options->profile->dialect != AGENT_0_4)
+	if (options->context && options->profile->dialect == AGENT_0_1)
 		job_tell_text(job, PERCH_EVENT_WARNING,
 			STR("further directories and MCP servers of the client are not told to this agent: "
-				"only agents of AgentProc 0.4 can be told"));
+				"only agents of AgentProc 0.4 and of ACP can be told"));
 }
 
 static void job_turn_started(void *data, struct agent_turn *agent)
@@ -77,6 +78,30 @@ static void job_turn_usage(void *data, struct agent_turn *agent, struct str json
 {
 	(void)agent;
 	job_tell_text(data, PERCH_EVENT_USAGE, json);
+}
+
+static void job_turn_activity(
+	void *data, struct agent_turn *agent, const char *what, struct str json)
+{
+	(void)agent;
+	perch_job *job = data;
+	const perch_event event = {
+		.kind = PERCH_EVENT_ACTIVITY,
+		.code = what,
+		.text = job_text(job, 0, json),
+	};
+	job_tell(job, &event);
+}
+
+static void job_turn_withdrawn(void *data, struct agent_turn *agent, struct str request_id)
+{
+	(void)agent;
+	perch_job *job = data;
+	struct job_ask *ask = list_first(&job->asks);
+	while (ask && !str_eq((struct str){ ask->ask.id.data, ask->ask.id.len }, request_id))
+		ask = list_next(ask);
+	if (ask)
+		job_ask_withdraw(job, ask);
 }
 
 static void job_turn_stored(void *data, const char *id, int r, const perch_err *err)
@@ -135,10 +160,12 @@ const struct agent_turn_events job_turn_events = {
 	.partial = job_turn_partial,
 	.thinking = job_turn_thinking,
 	.usage = job_turn_usage,
+	.activity = job_turn_activity,
 	.session = job_turn_session,
 	.warning = job_turn_warning,
 	.error = job_turn_error,
 	.reply = job_turn_reply,
 	.permission = job_turn_permission,
+	.withdrawn = job_turn_withdrawn,
 	.end = job_turn_ended,
 };

@@ -1,4 +1,4 @@
-/* What an agent may: its permissions are questions of its job, unless the user has allowed the tool
+/* The permissions of an agent: they are questions of its job, unless the user has allowed the tool
  * for good (registry/grants.h), for its session (agent/sessions.h) or for the turn. */
 #include <errno.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 /* The longest name of a tool that is remembered, in bytes. */
 enum { PERMIT_TOOL_MAX = 200 };
 
-/* One that can be a line, and that the user can have read. */
+/* Whether a name fits into one line and can be shown as it is. */
 static bool job_turn_is_memorable(struct str tool)
 {
 	bool is_plain = tool.len > 0 && tool.len <= PERMIT_TOOL_MAX;
@@ -68,7 +68,7 @@ static int job_turn_allow_for_good(perch_job *job, const char *tool, perch_err *
 	return grants_add_tool(job->turn.options.profile->path, tool, err);
 }
 
-/* What may be answered to a permission that the agent has no options of its own for. */
+/* The possible answers to a permission for which the agent offers none itself. */
 static const struct permit_way {
 	const char *id;
 	const char *name;
@@ -100,10 +100,36 @@ static void job_turn_remember(perch_job *job, const perch_ask *ask, const char *
 
 /* ---- the question -------------------------------------------------------- */
 
-static size_t job_turn_offer(
-	const perch_job *job, struct str tool, perch_ask_option options[COUNT(permit_ways)])
+enum { OFFERED_MAX = 32 };
+
+static perch_text job_turn_text(struct str text)
+{
+	return (perch_text){ text.data ? text.data : "", text.len };
+}
+
+/* The agent's own options, if it has some: then what is remembered is the agent's. */
+static size_t job_turn_offer_own(
+	const struct agent_permission *permission, perch_ask_option options[OFFERED_MAX])
 {
 	size_t count = 0;
+	for (; count < permission->option_count && count < OFFERED_MAX; count++) {
+		const struct agent_option *own = &permission->options[count];
+		options[count] = (perch_ask_option){
+			.id = job_turn_text(own->id),
+			.name = job_turn_text(own->name),
+			.kind = job_turn_text(own->kind),
+		};
+	}
+	return count;
+}
+
+static size_t job_turn_offer(const perch_job *job, const struct agent_permission *permission,
+	perch_ask_option options[OFFERED_MAX])
+{
+	struct str tool = permission->tool_name;
+	size_t count = 0;
+	if (permission->option_count)
+		return job_turn_offer_own(permission, options);
 	for (size_t i = 0; i < COUNT(permit_ways); i++) {
 		const struct permit_way *way = &permit_ways[i];
 		if ((way->remember && !job_turn_is_memorable(tool)) ||
@@ -122,7 +148,7 @@ void job_turn_permission(
 	void *data, struct agent_turn *agent, const struct agent_permission *permission)
 {
 	perch_job *job = data;
-	perch_ask_option options[COUNT(permit_ways)];
+	perch_ask_option options[OFFERED_MAX];
 	const perch_ask ask = {
 		.kind = PERCH_ASK_PERMISSION,
 		.message = { "", 0 },
@@ -131,7 +157,7 @@ void job_turn_permission(
 		.description = { permission->description.data, permission->description.len },
 		.detail = { permission->input.data, permission->input.len },
 		.options = options,
-		.option_count = job_turn_offer(job, permission->tool_name, options),
+		.option_count = job_turn_offer(job, permission, options),
 		.patience_ns = job->turn.options.profile->permission_timeout_ns,
 	};
 	if (job_turn_is_allowed(job, permission->tool_name))
@@ -165,10 +191,14 @@ int job_turn_answer(perch_job *job, struct job_ask *ask, const perch_answer *ans
 	int r = job_turn_choice(&ask->ask, answer, &is_yes, err);
 	if (r < 0)
 		return r;
-	if (is_yes && answer->option)
-		job_turn_remember(job, &ask->ask, answer->option);
 	const struct str id = { ask->ask.id.data, ask->ask.id.len };
-	agent_turn_permit(job->turn.turn, id, is_yes, str_from(answer->message));
+	bool is_agents = job->turn.options.profile->dialect == AGENT_ACP;
+	if (is_yes && answer->option && !is_agents)
+		job_turn_remember(job, &ask->ask, answer->option);
+	if (is_agents && answer->option)
+		agent_turn_choose(job->turn.turn, id, is_yes, str_from(answer->option));
+	else
+		agent_turn_permit(job->turn.turn, id, is_yes, str_from(answer->message));
 	job_ask_close(job, ask);
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "agent/resident.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/macros.h"
@@ -114,7 +115,7 @@ static int service_copy_options(
 	return is_whole ? 0 : err_no_memory(err);
 }
 
-/* A file that has become wrong takes nothing back and gives nothing: what held before holds. */
+/* When the file has become wrong, the settings stay as they were before. */
 void service_renew_exposure(perch_service *service)
 {
 	perch_err err = { 0 };
@@ -161,6 +162,8 @@ static int service_open(perch_service *service, const perch_service_options *giv
 	service->tools.has_no_spares = given->no_spares;
 	if (given->no_spares)
 		servers_keep_none(tool_pool_servers(service->tools.pool));
+	else if (residents_new(service->host, &service->residents) < 0)
+		return err_no_memory(err);
 	for (const char *const *path = given->bindings; r == 0 && path && *path; path++)
 		r = bound_tools_add(&service->tools, *path, err);
 	if (r == 0)
@@ -213,11 +216,14 @@ void perch_service_close(perch_service *service)
 {
 	service->is_closed = true;
 	servers_stop(tool_pool_servers(service->tools.pool));
+	if (service->residents)
+		residents_stop(service->residents);
 }
 
 size_t perch_service_servers(const perch_service *service)
 {
-	return servers_count(tool_pool_servers(service->tools.pool));
+	return servers_count(tool_pool_servers(service->tools.pool)) +
+		(service->residents ? residents_count(service->residents) : 0);
 }
 
 size_t perch_service_jobs(const perch_service *service)
@@ -237,7 +243,7 @@ static void service_free_jobs(perch_service *service, enum job_stage from, enum 
 	}
 }
 
-/* Those that are over are told of their end, whoever holds the sessions. */
+/* Jobs that are over get their end event, also when another process holds the sessions. */
 static void service_end_jobs(perch_service *service)
 {
 	service->is_closed = true;
@@ -256,6 +262,7 @@ void perch_service_free(perch_service *service)
 	if (service->tools.pool)
 		bound_tools_free(&service->tools);
 	tool_pool_free(service->tools.pool);
+	residents_free(service->residents);
 	profiles_free(&service->profiles);
 	sessions_api_close(&service->stored);
 	service_trace_close(service);

@@ -1,11 +1,13 @@
 /* The table [mcp] of a binding: an MCP server that the operator has bound, and what was approved of
  * it. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/macros.h"
 #include "data/toml_edit.h"
 #include "tool/binding_keys.h"
 #include "tool/binding_write.h"
+#include "wire/mcp_url.h"
 
 static const char *const server_eras[] = { "any", "legacy", "modern", NULL };
 static const char *const server_lifetimes[] = { "session", "shared", "call", NULL };
@@ -28,6 +30,19 @@ static int binding_server_lifetime(
 	return r;
 }
 
+static int binding_server_url(
+	struct reading *reading, const struct key *key, const struct toml_value *table)
+{
+	struct mcp_url url;
+	perch_err why = { 0 };
+	char words[PERCH_ERR_TEXT_MAX + 16];
+	int r = key_text(reading, key, table);
+	if (r < 0 || mcp_url_read(reading->binding->server.url, &url, &why) == 0)
+		return r;
+	snprintf(words, sizeof(words), "is wrong: %s", why.text);
+	return key_wrong(reading, toml_get(table, key->name), words);
+}
+
 int binding_read_server(
 	struct reading *reading, const struct key *key, const struct toml_value *table)
 {
@@ -38,6 +53,8 @@ int binding_read_server(
 		{ "version", key_text, offsetof(struct tool_binding, server.version) },
 		{ "instructions", key_text, offsetof(struct tool_binding, server.instructions) },
 		{ "pin", key_checksum, offsetof(struct tool_binding, server.instructions_pin) },
+		{ "url", binding_server_url, offsetof(struct tool_binding, server.url) },
+		{ "token", key_path, offsetof(struct tool_binding, server.token) },
 		{ "secrets", key_path, offsetof(struct tool_binding, server.secrets) },
 	};
 	if (!reading->binding->server.is_server)
@@ -67,6 +84,8 @@ void binding_write_server(struct buf *out, const struct tool_binding *binding)
 	binding_write_text_unless(out, "version", server->version, "");
 	binding_write_text_unless(out, "instructions", server->instructions, "");
 	binding_write_text_unless(out, "pin", server->instructions_pin, "");
+	binding_write_text_unless(out, "url", server->url, "");
+	binding_write_text_unless(out, "token", server->token, "");
 	binding_write_text_unless(out, "secrets", server->secrets, "");
 	binding_write_end_table(out, start, "[mcp]");
 }

@@ -41,7 +41,7 @@ void worker_job_free(struct worker_job *job)
 	free(job);
 }
 
-/* A call that is on its way names the job: then it goes with its answer. */
+/* While a call to the queue is not answered, it points to the job: then the answer frees it. */
 void worker_job_abandon(struct worker_job *job)
 {
 	struct worker *worker = job->worker;
@@ -155,7 +155,7 @@ static int worker_job_copy(struct worker_job *job, const struct queue_claim *cla
 	return job->agent && job->job.id.data ? 0 : -ENOMEM;
 }
 
-/* Whoever writes to the queue would start programs here. */
+/* Else every program that can write to the queue could start programs here. */
 static const char *worker_job_refuse(struct worker_job *job)
 {
 	const struct buf *key = job->worker->options.key;

@@ -85,7 +85,7 @@ void worker_look(struct worker *worker);
 /* Takes over what was claimed. */
 void worker_job_take(struct worker *worker, const struct queue_claim *claim);
 void worker_job_cancel(struct worker_job *job);
-/* It is another's by now: kills it, tells nothing. */
+/* The job belongs to another worker by now: kills it, tells nothing. */
 void worker_job_abandon(struct worker_job *job);
 void worker_job_free(struct worker_job *job);
 /* Sends what waits, releases what was held for nothing. */

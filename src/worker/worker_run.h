@@ -1,5 +1,6 @@
 /* A worker: claims jobs of a queue that several hosts share, has the service run them, and tells
- * the queue what they tell. Its death loses nothing: its leases end, and others see to its jobs. */
+ * the queue what they tell. Its death loses nothing: its leases end, and other workers take over
+ * its jobs. */
 #ifndef WORKER_WORKER_RUN_H
 #define WORKER_WORKER_RUN_H
 

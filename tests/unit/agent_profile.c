@@ -335,7 +335,7 @@ static const struct {
 	{ "command: a\nsession_line_prefix: ''\n", -EINVAL, 2,
 		"session_line_prefix must be the start" },
 	{ "command: a\nsession_line_prefix: \"a\\n\"\n", -EINVAL, 2, "session_line_prefix" },
-	{ "command: a\nprotocol: 0.2\n", -EINVAL, 2, "protocol must be \"0.1\" or \"0.4\"" },
+	{ "command: a\nprotocol: 0.2\n", -EINVAL, 2, "protocol must be \"0.1\", \"0.4\" or acp" },
 	{ "command: a\nprotocol: []\n", -EINVAL, 2, "protocol must be" },
 	{ "command: a\npermission: ask\n", -EINVAL, 2, "permission must be true or false" },
 	{ "command: a\nexecutor: 1\n", -EINVAL, 2, "executor must be a string" },

@@ -36,7 +36,7 @@ static void agent_chat_service_warns(perch_service *service, void *data, const c
 	chat_show_note(data, "warning", str_from(text));
 }
 
-/* Only to be told: a failure is told by the first turn. */
+/* Whether the session has earlier turns, for the greeting: a failure is left to the first turn. */
 static bool agent_chat_goes_on(const struct chat *chat, perch_sessions *sessions)
 {
 	perch_session session;
@@ -104,7 +104,7 @@ static int agent_chat_run_to_the_end(struct chat *chat, perch_err *err)
 
 static void agent_chat_close_chat(struct chat *chat)
 {
-	perch_service_free(chat->service);
+	agent_end_service(chat->host, chat->service);
 	chat_view_close(chat);
 	chat_free_turns(chat);
 	if (chat->has_signals)
@@ -170,7 +170,7 @@ const struct command agent_chat_command = {
 			"  /new  /session NAME  /sessions  /attach FILE  /retry  /edit  /copy  /usage\n"
 			"  /now TEXT  /stop  /quit  /help; //TEXT: a message that begins with /\n"
 			"\n"
-			"  -p, --profile NAME|FILE, --protocol 0.1|0.4   the agent, and how it speaks\n"
+			"  -p, --profile NAME|FILE, --protocol 0.1|0.4|acp   the agent, and how it speaks\n"
 			"  --session ID | --session-name NAME | --new   which session is continued\n"
 			"  --from USER               the sender of the messages\n"
 			"  --image, --file, --audio, --video URL   what is attached to the first message\n"

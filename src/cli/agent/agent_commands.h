@@ -10,6 +10,7 @@
 #include "perch/agent.h"
 #include "perch/host.h"
 #include "perch/json.h"
+#include "perch/service.h"
 #include "proc/outlet.h"
 #include "term/prose.h"
 
@@ -38,8 +39,8 @@ static inline uint64_t agent_patience_ns(uint64_t kill_grace_ns)
 int agent_find_profile(
 	const char *word, struct arena *arena, const char **ret_path, perch_err *err);
 
-/* Finds it, reads it, and what counts beside what it says: --protocol (NULL = not given), what was
- * granted, --sandbox. */
+/* Finds a profile and reads it, then applies what counts beside it: --protocol (NULL = not given),
+ * the user's grants, --sandbox. */
 int agent_open_profile(const struct cli *cli, const char *word, const char *protocol,
 	struct arena *arena, struct agent_profile *ret_profile, perch_err *err);
 
@@ -54,7 +55,7 @@ struct str agent_catalogue_name(size_t i);
 /* The text of the profile; NULL = there is none of that name. */
 const char *agent_catalogue_text(const char *name);
 
-/* What it says. They are tested to be without a mistake: 0 or -ENOMEM. */
+/* What the profile says. A test checks that all of them are valid, so: 0 or -ENOMEM. */
 int agent_catalogue_read(const char *name, struct arena *arena, struct agent_profile *ret_profile);
 
 /* ---- agent_guess.c ----------------------------------------------------------------- */
@@ -62,6 +63,17 @@ int agent_catalogue_read(const char *name, struct arena *arena, struct agent_pro
 /* The word of argv that is a script which looks like an agent of 0.4, although the profile does not
  * say so; or NULL. */
 const char *agent_guess_newer(const struct agent_profile *profile, const char *const *argv);
+
+/* ---- agent_activity.c: tools and plans --------------------------------------------- */
+
+/* In a line; false = it is not worth one. */
+bool agent_activity_words(const perch_event *event, struct buf *out);
+
+/* ---- agent_end.c ------------------------------------------------------------------- */
+
+/* Frees a service; agents that serve many turns may leave by themselves, for a while. NULL is
+ * fine. */
+void agent_end_service(perch_host *host, perch_service *service);
 
 /* ---- agent_needs.c: what an agent needs beside its profile -------------------------- */
 

@@ -64,5 +64,5 @@ int agent_check_protocol(const char *protocol)
 	if (!protocol || agent_dialect_find(protocol, &dialect))
 		return 0;
 	return cli_usage_error(
-		"write: --protocol 0.1, or --protocol 0.4", "there is no AgentProc '%.40s'", protocol);
+		"write: --protocol 0.1, 0.4 or acp", "agents have no protocol '%.40s'", protocol);
 }

@@ -44,7 +44,8 @@ static void agent_run_event(perch_job *job, void *data, const perch_event *event
 	run->is_over = true;
 }
 
-/* The reader of stdout has as long as the agent has; after a second signal it is not waited for. */
+/* The reader of stdout gets as much time as the agent; after a second signal nothing waits for it.
+ */
 static void agent_run_stop(struct agent_run *run, int signal)
 {
 	perch_job_cancel(run->job, signal);
@@ -83,7 +84,7 @@ static void agent_run_service_warns(perch_service *service, void *data, const ch
 	agent_run_warn(data, text);
 }
 
-/* It ends before it could begin. */
+/* The turn ends before it could begin. */
 static int agent_run_refuse(struct agent_run *run, int code, const char *kind, const char *text)
 {
 	const perch_agent_end end = {
@@ -120,6 +121,7 @@ static int agent_run_open_service(struct agent_run *run, perch_err *err)
 {
 	perch_service_options options = PERCH_SERVICE_OPTIONS_INIT;
 	options.no_store = run->words.no_store;
+	options.no_spares = true; /* one turn, and then the end */
 	options.trace = run->cli->trace;
 	options.trace_secrets = run->cli->trace_secrets;
 	options.warn = agent_run_service_warns;
@@ -127,7 +129,7 @@ static int agent_run_open_service(struct agent_run *run, perch_err *err)
 	return perch_service_new(run->host, &options, &run->service, err);
 }
 
-/* What was wrong with the words is said as such, unless a program reads it. */
+/* A mistake in the command line is reported as such, unless a program reads the output. */
 static int agent_run_refuse_words(struct agent_run *run, const perch_err *err)
 {
 	char text[PERCH_ERR_TEXT_MAX + 16];
@@ -253,7 +255,7 @@ const struct command agent_run_command = {
 			"Without a message it is read from stdin, where that is a pipe or a file.\n"
 			"\n"
 			"  -p, --profile NAME|FILE, --prompt TEXT, --stdin   the same as options\n"
-			"  --protocol 0.1|0.4     how the agent speaks, whatever the profile says\n"
+			"  --protocol 0.1|0.4|acp   how the agent speaks, whatever the profile says\n"
 			"  --session ID | --session-name NAME | --new   which session is continued\n"
 			"  --from USER            the sender of the message\n"
 			"  --image, --file, --audio, --video URL   what is attached (again for more)\n"

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "term/style.h"
 
 static struct turn_report agent_tell_report_of(struct agent_tell *tell)
@@ -168,6 +169,15 @@ static void agent_tell_thought(struct agent_tell *tell, const perch_event *event
 		agent_tell_thought_line(tell, str_cut(&rest, '\n'));
 }
 
+/* What it does, while somebody wants to see all. */
+static void agent_tell_activity(struct agent_tell *tell, const perch_event *event)
+{
+	_cleanup_(buf_free) struct buf words = { 0 };
+	if (tell->cli->verbose && !tell->cli->is_agentproc && agent_activity_words(event, &words))
+		agent_asker_note(
+			tell->asker, &tell->print, event->code, (struct str){ words.data, words.len });
+}
+
 static void agent_tell_person(struct agent_tell *tell, const perch_event *event)
 {
 	const struct str text = str_of(event->text);
@@ -185,6 +195,9 @@ static void agent_tell_person(struct agent_tell *tell, const perch_event *event)
 			agentproc_session(tell->cli, tell->dialect, text);
 		else if (tell->cli->verbose)
 			agent_asker_note(tell->asker, &tell->print, "session", text);
+		break;
+	case PERCH_EVENT_ACTIVITY:
+		agent_tell_activity(tell, event);
 		break;
 	case PERCH_EVENT_REPLY:
 		agent_print_reply(&tell->print, text);

@@ -27,7 +27,7 @@ static const char help[] =
 	"  --image-url URL, --file-url URL   what is attached\n"
 	"  --cwd DIR                relative: from the profile's directory\n"
 	"  --env NAME=VALUE, --timeout SECS   instead of the profile's\n"
-	"  --protocol 0.1|0.4       how the agent speaks, whatever the profile says\n"
+	"  --protocol 0.1|0.4|acp   how the agent speaks, whatever the profile says\n"
 	"  --no-stream              the body alone, no partials\n"
 	"  --verbose, --quiet       with the agent's stderr; without what is said on the way\n"
 	"  --raw                    the body alone, nothing on stderr\n"

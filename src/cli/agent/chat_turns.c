@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/err.h"
 #include "base/macros.h"
 #include "base/vec.h"
@@ -59,7 +60,7 @@ static void chat_turns_begin(struct chat_turn *turn)
 	chat_show_begin(turn->chat);
 }
 
-/* What a profile is warned of is so with every turn. */
+/* A profile has the same warnings at every turn: they are shown once. */
 static void chat_turns_warn(struct chat *chat, struct str text)
 {
 	for (size_t i = 0; i < chat->warning_count; i++) {
@@ -93,6 +94,13 @@ static void chat_turns_error(struct chat *chat, const perch_event *event)
 		chat_show_note(chat, "error", str_of(event->text));
 }
 
+static void chat_turns_activity(struct chat *chat, const perch_event *event)
+{
+	_cleanup_(buf_free) struct buf words = { 0 };
+	if (agent_activity_words(event, &words))
+		chat_show_note(chat, event->code, (struct str){ words.data, words.len });
+}
+
 static void chat_turns_event(perch_job *job, void *data, const perch_event *event)
 {
 	struct chat_turn *turn = data;
@@ -114,6 +122,9 @@ static void chat_turns_event(perch_job *job, void *data, const perch_event *even
 		break;
 	case PERCH_EVENT_THINKING:
 		chat_show_thought(chat, str_of(event->text));
+		break;
+	case PERCH_EVENT_ACTIVITY:
+		chat_turns_activity(chat, event);
 		break;
 	case PERCH_EVENT_STDERR:
 		chat_show_stderr(chat, str_of(event->text));
@@ -193,7 +204,7 @@ void chat_send(struct chat *chat, struct str message)
 	chat_turns_send(chat, message);
 }
 
-/* Those that wait are taken back and sent again. */
+/* Messages that wait are taken back and sent again behind it. */
 void chat_send_now(struct chat *chat, struct str message)
 {
 	struct buf waiting = { 0 };
@@ -295,8 +306,8 @@ static void chat_turns_tell_used(struct chat *chat, const char *what, const perc
 	chat_show_note(chat, NULL, str_from(text));
 }
 
-/* Of the session as it is stored, with turns of earlier conversations; or of this one, where
- * nothing is. */
+/* The usage of the stored session, with turns of earlier conversations; without a store, that
+ * of this conversation. */
 void chat_tell_usage(struct chat *chat)
 {
 	perch_sessions *sessions = NULL;

@@ -58,7 +58,7 @@ static void session_news(void *data, struct mcp_call *call, const struct mcp_new
 	session->is_answered = news->kind != MCP_NEWS_PAGE;
 }
 
-/* We have said that we can answer nothing. */
+/* We have told the server that we answer no questions. */
 static void session_quizzed(void *data, const struct mcp_quizzed *quizzed)
 {
 	(void)data;

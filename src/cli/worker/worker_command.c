@@ -117,7 +117,7 @@ static int worker_command_labels(const struct option_list *labels)
 	return 0;
 }
 
-/* The service wants paths from the root on. */
+/* The service wants absolute paths. */
 static int worker_command_profiles(struct option_list *profiles)
 {
 	for (size_t i = 0; i < profiles->count; i++) {

@@ -1,0 +1,128 @@
+/* What the parts of residents know of each other: residents.c keeps processes, resident.c is one,
+ * resident_start.c starts it, seat.c is what a turn has of it. */
+#ifndef AGENT_RESIDENT_PARTS_H
+#define AGENT_RESIDENT_PARTS_H
+
+#include "agent/agent_launch.h"
+#include "agent/resident.h"
+#include "base/list.h"
+#include "perch/loop.h"
+#include "proc/host.h"
+
+struct residents {
+	perch_host *host;
+	struct list all;
+	bool is_closing; /* none is kept */
+};
+
+/* A session of the agent, which stays open between turns. */
+struct resident_session {
+	struct link link;
+	struct resident *resident;
+	struct acp_talk *talk;
+	struct seat *seat; /* the turn that it has; NULL = none */
+	uint64_t used_ns;
+	bool is_open;
+	bool is_busy; /* a prompt is under way; without a seat, nobody waits for its end */
+	bool is_dead; /* it could not be opened */
+	char id[ACP_TALK_ID_MAX + 1];
+};
+
+struct resident {
+	struct link link;            /* of residents->all */
+	struct residents *residents; /* NULL = it is its one seat's own */
+	perch_host *host;
+	struct arena arena;
+	struct agent_profile profile; /* a copy */
+	struct agent_turn_options options;
+	struct launch launch;
+	struct sandbox *sandbox;
+	const char *key; /* what it was started with: see resident_key */
+	const char *cwd; /* absolute */
+	perch_step ladder[3];
+	perch_child *child;
+	struct acp_client *client;
+	struct list seats;
+	struct list sessions;
+	size_t line_bytes; /* of the line at hand */
+	perch_timer *idle;
+	uint64_t used_ns;
+	unsigned holds;
+	unsigned round;   /* of telling every seat something */
+	unsigned entered; /* how many calls of the loop are at work */
+	bool is_leaving;  /* it takes no more turns */
+	bool is_over;     /* freed while they were */
+};
+
+enum seat_state {
+	SEAT_WAITING, /* for the process to be ready */
+	SEAT_OPENING, /* its session */
+	SEAT_PROMPTED,
+	SEAT_DONE,
+};
+
+struct seat {
+	struct link link;
+	struct seat_options options;
+	struct resident *resident; /* NULL = it is gone */
+	struct resident_session *session;
+	enum seat_state state;
+	perch_timer *grace;
+	unsigned round;
+	bool is_fresh;
+	bool is_held;
+	bool is_stopping;
+};
+
+/* ---- resident_start.c -------------------------------------------------------- */
+
+/* What the process of a turn would be started with, to compare it by. NULL without memory. */
+const char *resident_key(struct arena *arena, const struct seat_options *options);
+
+/* Starts one, in no list. */
+int resident_start(perch_host *host, const struct seat_options *options,
+	struct resident **ret_resident, perch_err *err);
+
+/* ---- resident.c ------------------------------------------------------------- */
+
+extern const perch_child_events resident_child_events;
+extern const struct acp_client_table resident_client_table;
+
+void resident_idle_due(perch_timer *timer, void *data);
+
+/* Calls `tell` once for each seat, whichever of them are freed meanwhile. */
+void resident_tell_seats(
+	struct resident *resident, void (*tell)(struct seat *seat, const void *what), const void *what);
+
+/* Asks it to end; again: makes it. */
+void resident_stop(struct resident *resident);
+
+/* A turn has left it: it waits for the next one, or ends. */
+void resident_settle(struct resident *resident);
+
+void resident_forget_session(struct resident_session *session);
+
+/* Kills what is left of it. Seats lose it. NULL is fine. */
+void resident_free(struct resident *resident);
+
+/* ---- seat.c ----------------------------------------------------------------- */
+
+/* The process is ready: opens the session, or goes on with one that is open. */
+void seat_open(struct seat *seat);
+
+/* Its session is open. */
+void seat_prompt(struct seat *seat);
+
+void seat_tell(struct seat *seat, const struct acp_said *said);
+void seat_fail(struct seat *seat, struct str text);
+
+/* Takes it from its process and its session. */
+void seat_detach(struct seat *seat);
+
+/* ---- residents.c ------------------------------------------------------------ */
+
+/* One that the turn can have, started where there is none. */
+int residents_choose(struct residents *residents, const struct seat_options *options,
+	struct resident **ret_resident, bool *ret_is_fresh, perch_err *err);
+
+#endif

@@ -1,0 +1,194 @@
+#!/usr/bin/env bats
+# Agents that speak ACP under perch: `protocol: acp` in a profile.
+
+# shellcheck disable=SC2154 # what agent_open sets
+load ../agent/agents
+load ../foreign/foreign
+
+setup() {
+    agent_open
+    export HOSTED_LOG="$BATS_TEST_TMPDIR/lines"
+    hosted
+}
+teardown() { agent_close; }
+
+# hosted [LINE…]: the agent of hosted.py.
+hosted() {
+    profile_of "command: $PERCH_SOURCE/tests/acp/hosted.py" 'protocol: acp' "$@"
+}
+
+# serve LINE…: the events of `perch agent serve` with these turns.
+serve() {
+    printf '%s\n' "$@" >"$BATS_TEST_TMPDIR/turns"
+    keep "$perch" agent serve --profile "$profile" <"$BATS_TEST_TMPDIR/turns"
+    expect_status 0
+}
+
+# replies ID: all that a turn of `serve` says.
+replies() { jq -rj "select(.id == \"$1\" and .event == \"partial\") | .text" "$WORK/out"; }
+
+# judged: every line that perch has sent is valid by the protocol's schema.
+judged() {
+    need_foreign node acp-npm
+    MODULES="$(foreign_path acp-npm)/node_modules" PATH="$(dirname "$(foreign_node)"):$PATH" \
+        node "$PERCH_SOURCE/tests/acp/judge_log.mjs" "$HOSTED_LOG"
+}
+
+@test "a turn: thinking, plan, tools, usage, the reply, and why it ended" {
+    turn --prompt show --json
+    expect_status 0
+    [ "$(jq -r .event "$WORK/out" | tr '\n' ' ')" = \
+        'start session thinking plan tool tool usage partial end ' ]
+    has "$output" '"event":"start","protocol":"acp"'
+    [ "$(jq -c 'select(.event == "tool").tool' "$WORK/out" | head -1)" = \
+        '{"id":"c1","title":"Read it","kind":"read","status":"pending","input":{"path":"x"}}' ]
+    [ "$(field stop_reason)" = end_turn ]
+    turn --prompt show -v
+    has "$errors" 'tool: Read it'
+    has "$errors" 'plan: look'
+    expect shown
+    turn --prompt 'say a whole' --no-stream --json
+    has "$output" '{"event":"reply","text":"a whole"}'
+    judged
+}
+
+@test "the directory, the environment, the servers" {
+    export OWN=1
+    turn --prompt 'env OWN'
+    expect OWN
+    mkdir "$BATS_TEST_TMPDIR/there"
+    turn --prompt cwd --cwd "$BATS_TEST_TMPDIR/there"
+    expect "$BATS_TEST_TMPDIR/there $BATS_TEST_TMPDIR/there"
+    hosted 'mcp_servers:' '  - perch' '  - {name: files, command: /bin/files, args: [-x], env: {A: b}}' \
+        '  - {name: web, url: "https://x.example/mcp", headers: {H: v}}'
+    turn --prompt servers
+    [ "$(jq -c '[.[] | .name]' "$WORK/out")" = '["perch","files","web"]' ]
+    [ "$(jq -r '.[0].command' "$WORK/out")" = "$perch" ]
+    [ "$(jq -c '.[1].env' "$WORK/out")" = '[{"name":"A","value":"b"}]' ]
+    judged
+}
+
+@test "attachments: a picture where it is taken, else a link" {
+    turn --prompt look --image 'data:image/png;base64,aGk=' --file /etc/hostname
+    expect 'you said look [image] [resource_link]'
+    judged
+}
+
+@test "a session is stored, loaded, and begun anew where it is lost" {
+    keep "$perch" agent run --profile "$profile" pid
+    expect_status 0
+    first=$("$perch" agent sessions list --json | jq -r '.sessions[0].session_id')
+    keep "$perch" agent run --profile "$profile" 'say again'
+    expect again # nothing of what was replayed
+    grep -q '"method":"session/load"' "$HOSTED_LOG"
+    [ "$("$perch" agent sessions list --json | jq -r '.sessions[0].session_id')" = "$first" ]
+    keep "$perch" agent run --profile "$profile" --session lost-1 'say new'
+    expect new
+    has "$errors" 'a new one begins: it is lost'
+    hosted
+    profile_of "command: $PERCH_SOURCE/tests/acp/hosted.py forgetful" 'protocol: acp'
+    keep "$perch" agent run --profile "$profile" 'say fresh'
+    expect fresh
+    judged
+}
+
+@test "permissions: the agent's own options, yes, no, and nobody to ask" {
+    turn --prompt permit
+    expect_status 0
+    expect no-1
+    hosted 'permission_timeout_secs: 60'
+    "$python" "$PERCH_SOURCE/tests/acp/permit.py" "$perch" "$profile" >"$BATS_TEST_TMPDIR/said"
+    [ "$(cat "$BATS_TEST_TMPDIR/said")" = $'once-1\never-1\nno-1\nonce-1' ]
+    hosted 'permission: false'
+    turn --prompt permit
+    expect no-1
+    judged
+}
+
+@test "a process serves many turns, in several sessions, and ends with its host" {
+    serve '{"id":"1","message":"pid"}' '{"id":"2","message":"pid"}' \
+        '{"id":"3","message":"pid","session_name":"other"}'
+    [ -n "$(replies 1)" ]
+    [ "$(replies 1)" = "$(replies 2)" ]
+    [ "$(replies 1)" = "$(replies 3)" ]
+    [ "$(grep -c '"method":"initialize"' "$HOSTED_LOG")" -eq 1 ]
+    [ "$(grep -c '"method":"session/new"' "$HOSTED_LOG")" -eq 2 ]
+    [ ! -e "/proc/$(replies 1)" ]
+    judged
+}
+
+@test "a process that dies takes its turn with it, and the next one goes on with the session" {
+    serve '{"id":"1","message":"pid"}' '{"id":"2","message":"die 3"}' '{"id":"3","message":"say back"}'
+    [ "$(jq -c 'select(.event == "end") | [.id, .exit_code]' "$WORK/out" | tr '\n' ' ')" = \
+        '["1",0] ["2",3] ["3",0] ' ]
+    [ "$(replies 3)" = back ]
+    [ "$(jq -r 'select(.event == "session").session_id' "$WORK/out" | sort -u | wc -l)" -eq 1 ]
+    grep -q '"method":"session/load"' "$HOSTED_LOG"
+}
+
+@test "another directory, another profile or other variables: another process" {
+    mkdir "$BATS_TEST_TMPDIR/there"
+    serve '{"id":"1","message":"pid"}' \
+        "{\"id\":\"2\",\"message\":\"pid\",\"cwd\":\"$BATS_TEST_TMPDIR/there\"}" \
+        '{"id":"3","message":"pid","env":{"A":"b"}}'
+    [ "$( (replies 1; echo; replies 2; echo; replies 3; echo) | sort -u | wc -l)" -eq 3 ]
+    hosted 'acp: {max_processes: 1}'
+    "$python" "$PERCH_SOURCE/tests/acp/crowd.py" "$perch" "$profile" "$BATS_TEST_TMPDIR/there"
+}
+
+@test "an idle process ends" {
+    hosted 'acp: {idle_secs: 0.1}'
+    "$python" "$PERCH_SOURCE/tests/acp/idle.py" "$perch" "$profile"
+}
+
+@test "cancelled: an agent that obeys, and one that does not" {
+    hosted 'kill_grace_secs: 0.3'
+    "$python" "$PERCH_SOURCE/tests/acp/cancel.py" "$perch" "$profile"
+    wait_until nothing_left
+}
+
+@test "67 agents that misbehave, each in its way" {
+    mkdir "$BATS_TEST_TMPDIR/crooked"
+    keep "$python" "$PERCH_SOURCE/tests/acp/crooked.py" "$perch" "$BATS_TEST_TMPDIR/crooked"
+    expect_status 0
+    has "$output" '67 agents, 0 wrong'
+    wait_until nothing_left
+}
+
+@test "the example agent of the official SDK" {
+    need_foreign node acp-npm
+    local example
+    example="$(foreign_path acp-npm)/node_modules/sdk-with-examples/dist/examples/agent.js"
+    profile_of "command: $(foreign_node)" "args: ['$example']" 'protocol: acp'
+    turn --json
+    expect_status 0
+    has "$output" '"title":"Modifying critical configuration file"'
+    has "$output" "I'll skip the configuration update"
+    [ "$(field stop_reason)" = end_turn ]
+    wait_until nothing_left
+}
+
+@test "kill -9 of perch leaves nobody" {
+    mkfifo "$BATS_TEST_TMPDIR/in"
+    exec 9<>"$BATS_TEST_TMPDIR/in"
+    "$perch" agent serve --profile "$profile" >"$WORK/out" <"$BATS_TEST_TMPDIR/in" 9>&- &
+    local host=$!
+    echo '{"id":"1","message":"slow"}' >&9
+    wait_until grep -q waiting "$WORK/out"
+    kill -9 "$host"
+    wait "$host" || true
+    exec 9>&-
+    wait_until nothing_left
+}
+
+@test "check says what it is" {
+    keep "$perch" agent check "$profile"
+    expect_status 0
+    has "$output" 'acp'
+    keep "$perch" agent check "$profile" --json
+    [ "$(jq -r .protocol <<<"$output")" = acp ]
+    hosted 'acp: {colour: red}' 'mcp_servers: [{name: x}]'
+    keep "$perch" agent check "$profile"
+    expect_status 125
+    has "$errors$output" 'must have a name, and a command or a url'
+}

@@ -1,0 +1,187 @@
+#!/usr/bin/python3 -SE
+"""An agent of ACP for the tests. Its prompt says what it does: `say WORDS`, `pid`, `cwd`, `show`,
+`permit`, `slow`, `stubborn`, `die`, `read PATH`, `write PATH TEXT`, `run COMMAND…`. What it hears and says goes to
+the file HOSTED_LOG, if that is set."""
+import json
+import os
+import sys
+
+LOG = os.environ.get("HOSTED_LOG")
+SESSIONS = {}
+ASKED = 0
+
+
+def log(mark, text):
+    if LOG:
+        with open(LOG, "a", encoding="utf-8") as out:
+            out.write(mark + text + "\n")
+
+
+def send(message):
+    text = json.dumps({"jsonrpc": "2.0", **message})
+    log("> ", text)
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def hear():
+    line = sys.stdin.readline()
+    if not line:
+        sys.exit(0)
+    log("< ", line.rstrip("\n"))
+    return json.loads(line)
+
+
+def update(session, what, /, **members):
+    send({"method": "session/update",
+          "params": {"sessionId": session, "update": {"sessionUpdate": what, **members}}})
+
+
+def say(session, text):
+    update(session, "agent_message_chunk", content={"type": "text", "text": text})
+
+
+def ask(method, **params):
+    """A request of ours, and its answer; a cancel meanwhile is {'cancelled': True}."""
+    global ASKED
+    ASKED += 1
+    mine = f"q{ASKED}"
+    send({"id": mine, "method": method, "params": params})
+    cancelled = False
+    while True:
+        message = hear()
+        if message.get("method") == "session/cancel":
+            cancelled = True
+        elif message.get("id") == mine and "method" not in message:
+            return {"cancelled": cancelled, **message}
+
+
+def show(session):
+    update(session, "agent_thought_chunk", content={"type": "text", "text": "hm"})
+    update(session, "plan", entries=[{"content": "look", "priority": "high", "status": "pending"}])
+    update(session, "tool_call", toolCallId="c1", title="Read it", kind="read", status="pending",
+           rawInput={"path": "x"})
+    update(session, "tool_call_update", toolCallId="c1", status="completed", rawOutput={"n": 1})
+    update(session, "usage_update", used=10, size=100)
+    say(session, "shown")
+
+
+def permit(session):
+    options = [{"optionId": "once-1", "name": "Once", "kind": "allow_once"},
+               {"optionId": "ever-1", "name": "Ever", "kind": "allow_always"},
+               {"optionId": "no-1", "name": "No", "kind": "reject_once"}]
+    answer = ask("session/request_permission", sessionId=session, options=options,
+                 toolCall={"toolCallId": "c2", "title": "Change it", "kind": "edit", "rawInput": {"a": 1}})
+    outcome = answer["result"]["outcome"]
+    say(session, outcome.get("optionId", outcome["outcome"]))
+    return "cancelled" if answer["cancelled"] else "end_turn"
+
+
+def slow(session):
+    say(session, "waiting")
+    while hear().get("method") != "session/cancel":
+        pass
+    return "cancelled"
+
+
+def stubborn(session):
+    say(session, "waiting")
+    while True:
+        hear()
+
+
+def words_of(answer):
+    return answer["error"]["message"] if "error" in answer else json.dumps(answer["result"], sort_keys=True)
+
+
+def run(session, words):
+    made = ask("terminal/create", sessionId=session, command=words[0], args=words[1:])
+    if "error" in made:
+        say(session, made["error"]["message"])
+        return
+    terminal = {"sessionId": session, "terminalId": made["result"]["terminalId"]}
+    say(session, words_of(ask("terminal/wait_for_exit", **terminal)))
+    say(session, words_of(ask("terminal/output", **terminal)))
+    say(session, words_of(ask("terminal/release", **terminal)))
+
+
+def kill(session, words):
+    made = ask("terminal/create", sessionId=session, command=words[0], args=words[1:])
+    terminal = {"sessionId": session, "terminalId": made["result"]["terminalId"]}
+    ask("terminal/kill", **terminal)
+    say(session, words_of(ask("terminal/wait_for_exit", **terminal)))
+
+
+def prompt(session, text):
+    word, _, rest = text.partition(" ")
+    words = rest.split(" ")
+    if word == "say":
+        say(session, rest)
+    elif word == "pid":
+        say(session, str(os.getpid()))
+    elif word == "cwd":
+        say(session, os.getcwd() + " " + SESSIONS[session]["cwd"])
+    elif word == "servers":
+        say(session, json.dumps(SESSIONS[session]["mcpServers"], sort_keys=True))
+    elif word == "env":
+        say(session, " ".join(sorted(n for n in os.environ if n.startswith("AGENT_") or n in words)))
+    elif word == "show":
+        show(session)
+    elif word == "permit":
+        return permit(session)
+    elif word == "slow":
+        return slow(session)
+    elif word == "stubborn":
+        stubborn(session)
+    elif word == "die":
+        say(session, "dying ")
+        os._exit(int(rest or 3))
+    elif word == "read":
+        say(session, words_of(ask("fs/read_text_file", sessionId=session, path=words[0],
+                                  **({"line": int(words[1]), "limit": int(words[2])} if words[2:] else {}))))
+    elif word == "write":
+        say(session, words_of(ask("fs/write_text_file", sessionId=session, path=words[0],
+                                  content=" ".join(words[1:]))))
+    elif word == "run":
+        run(session, words)
+    elif word == "kill":
+        kill(session, words)
+    elif word == "offered":
+        say(session, json.dumps(OFFERED, sort_keys=True))
+    else:
+        say(session, "you said " + text)
+    return "end_turn"
+
+
+OFFERED = {}
+
+
+def main():
+    while True:
+        message = hear()
+        method, number, params = message.get("method"), message.get("id"), message.get("params", {})
+        if method == "initialize":
+            OFFERED.update(params["clientCapabilities"])
+            able = {"loadSession": "forgetful" not in sys.argv,
+                    "promptCapabilities": {"image": True}, "sessionCapabilities": {"close": {}}}
+            send({"id": number, "result": {"protocolVersion": 1, "agentCapabilities": able}})
+        elif method == "session/new":
+            name = f"s-{os.getpid()}-{len(SESSIONS)}"
+            SESSIONS[name] = params
+            send({"id": number, "result": {"sessionId": name}})
+        elif method == "session/load":
+            if params["sessionId"].startswith("lost"):
+                send({"id": number, "error": {"code": -32002, "message": "it is lost"}})
+                continue
+            SESSIONS[params["sessionId"]] = params
+            say(params["sessionId"], "this is replayed")
+            send({"id": number, "result": None})
+        elif method == "session/prompt":
+            text = " ".join(b.get("text") or f"[{b['type']}]" for b in params["prompt"])
+            reason = prompt(params["sessionId"], text)
+            send({"id": number, "result": {"stopReason": reason}})
+        elif method == "session/close":
+            send({"id": number, "result": {}})
+
+
+main()
