@@ -1,5 +1,5 @@
-/* Any order of steps, a byte or two each, against the ledger of a queue: no crash, and what it counts
- * is what there is; of a session one job runs at a time. */
+/* Any order of steps, a byte or two each, against the ledger of a queue: no crash, and what it
+ * counts is what there is; of a session one job runs at a time. */
 #include "fuzz.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* Any bytes as what another program has written to the queue: by the first byte a message of its news,
- * or a job's request as a turn, a call or a run. No crash; what is told has a state that is one and an
- * id; an error has words. */
+/* Any bytes as what another program has written to the queue: by the first byte a message of its
+ * news, or a job's request as a turn, a call or a run. No crash; what is told has a state that is
+ * one and an id; an error has words. */
 #include "fuzz.h"
 
 #include <stdlib.h>
@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!size)
 		return 0;
 	setenv("XDG_STATE_HOME", "/dev/null", 1); /* attachments have no place */
-	char *text = malloc(size); /* exactly as long, so that a byte too far is seen */
+	char *text = malloc(size);                /* exactly as long, so that a byte too far is seen */
 	check(text);
 	for (size_t i = 1; i < size; i++)
 		text[i - 1] = (char)data[i];
