@@ -152,4 +152,7 @@ bool quick_load(const char *line, size_t len, struct str *ret_id, struct str *re
  * empty when there is none to be read. */
 struct str broken_line_id(const char *line, size_t len);
 
+/* Whether it names a type of message that nobody answers. */
+bool broken_line_is_told(struct str line);
+
 #endif
