@@ -15,7 +15,7 @@ const STREAM_SECONDS = 10;
 const middle = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 const tell = (what, value, aim) => console.log(`${what.padEnd(58)} ${value.padStart(12)}   ${aim}`);
 
-/** CPU seconds of the browser's processes: what descends from this one, but for perch. */
+/** CPU time of each of the browser's processes: what descends from this one, but for perch. */
 function cpuOfBrowser() {
   const found = new Map();
   for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
@@ -28,8 +28,11 @@ function cpuOfBrowser() {
     }
   }
   const isOurs = (one) => one && (one.parent === process.pid || isOurs(found.get(one.parent)));
-  return [...found.values()].filter((one) => one.isChromium && isOurs(one)).reduce((sum, one) => sum + one.ticks, 0) / 100;
+  return new Map([...found].filter(([, one]) => one.isChromium && isOurs(one)).map(([pid, one]) => [pid, one.ticks]));
 }
+
+/** Seconds since then: one that has ended meanwhile counts no more. */
+const cpuSince = (before) => [...cpuOfBrowser()].reduce((sum, [pid, ticks]) => sum + ticks - (before.get(pid) || 0), 0) / 100;
 
 async function paint(server, browser) {
   const times = [];
@@ -98,7 +101,7 @@ async function stream(server, browser) {
   await new Promise((done) => { setTimeout(done, STREAM_SECONDS * 600); });
   const seconds = (performance.now() - since) / 1000;
   tell("100 partials a second, the page's thread", `${((await metric("TaskDuration") - task) / seconds * 100).toFixed(1)} %`, "of one core");
-  tell("100 partials a second, every process of chromium", `${((cpuOfBrowser() - cpu) / seconds * 100).toFixed(1)} %`, "15 % of one core at most");
+  tell("100 partials a second, every process of chromium", `${(cpuSince(cpu) / seconds * 100).toFixed(1)} %`, "15 % of one core at most");
   await page.close();
 }
 

@@ -51,6 +51,12 @@ knows_no_switches() {
     ! grep -r -a -l -e PERCH_TEST_KILL_AT -e PERCH_LANDLOCK_ABI_MAX -e PERCH_SANDBOX_NO_ROOM "$root"
 }
 
+# The page is in the program that shows it, and in no library.
+page_is_where_it_is_shown() {
+    grep -q -a stream_worker.js "$(find "$root" -name perch-serve -print -quit)" &&
+        ! grep -l -a stream_worker.js "$(directory_of libperch.so)"/libperch.*
+}
+
 version_is_right() {
     [ "$(pkg_config --modversion)" = "$(project_version "$top")" ]
 }
@@ -260,6 +266,7 @@ check "no name inside collides with a program's own" names_do_not_collide
 check "no global state but what is listed" globals_are_listed
 
 check "nothing in it obeys the switches of tests" knows_no_switches
+check "the page is in perch-serve, not in the library" page_is_where_it_is_shown
 
 check "the perch command" has bin/perch
 check "perch --version" env LD_LIBRARY_PATH="$libraries" "$prefix/bin/perch" --version

@@ -27,7 +27,7 @@ plugins replay
 service
 queue stdio
 mcp
-acp serve page worker
+acp serve page worker remote
 conformance
 term events
 cli

@@ -59,7 +59,7 @@ struct perch_agent_turn {
 	struct buf texts[4]; /* with a NUL: for one call */
 };
 
-/* Without memory for a copy the text is lost, and its event with it: NULL. */
+/* NULL without memory for a copy: then the event is lost. */
 static const char *agent_api_terminated(perch_agent_turn *turn, int which, struct str text)
 {
 	struct buf *buf = &turn->texts[which];

@@ -40,7 +40,7 @@ static void agent_environment_set(struct environment *env, const char *variable)
 {
 	struct str name = environment_name(variable);
 	for (size_t i = 0; i < env->count; i++) {
-		if (str_eq(environment_name(env->items[i]), name)) {
+		if (environment_is_of(env->items[i], name)) {
 			env->items[i] = variable;
 			return;
 		}

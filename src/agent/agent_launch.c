@@ -15,7 +15,7 @@ const char *launch_own_variable(const struct launch *launch, struct str name)
 	if (str_has_prefix(name, STR("AGENT_")))
 		return NULL;
 	for (const char *const *variable = launch->own_env; *variable; variable++) {
-		if (str_eq(environment_name(*variable), name))
+		if (environment_is_of(*variable, name))
 			return (*variable)[name.len] ? *variable + name.len + 1 : "";
 	}
 	return NULL;

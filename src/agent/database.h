@@ -45,7 +45,7 @@ struct arguments {
 	struct session_key key; /* profile may be NULL */
 	int64_t number;         /* of a ticket */
 	int64_t holder;
-	const char *id; /* or a tool that is permitted */
+	const char *id; /* or the name of a permitted tool */
 	int64_t now;    /* seconds since 1970 */
 	struct session_spending spending;
 };
@@ -60,9 +60,8 @@ void database_close(struct database *database);
 int database_open_by(const char *path, const char *const *way, int newest,
 	struct database *ret_database, perch_err *err);
 
-/* From now on no statement waits: -EBUSY comes at once, and the disk is left to checkpoints that
- * others make. `committed` is called behind each commit, from inside of it, with the number of
- * pages that are in the log. */
+/* From now on no statement waits: -EBUSY comes at once, and only explicit checkpoints wait for the
+ * disk. `committed` is called during each commit, with the number of pages that are in the log. */
 int database_wait_for_nobody(struct database *database, void (*committed)(void *data, int pages),
 	void *data, perch_err *err);
 

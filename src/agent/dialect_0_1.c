@@ -64,7 +64,7 @@ static const struct {
 	{ { "AGENT_ERROR:", 12 }, dialect_0_1_take_error },
 };
 
-/* The agent was not given its message: what it says is no reply, and must not look like one. */
+/* The agent did not get its message, so its output must not be taken for a reply. */
 static void dialect_0_1_end_guess(struct agent_engine *engine)
 {
 	engine_error(engine,

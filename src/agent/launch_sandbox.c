@@ -80,7 +80,7 @@ int launch_make_places(const struct launch *launch, perch_err *err)
 	return r;
 }
 
-/* A turn goes on when this fails: the sandbox protects the file, where it can. */
+/* If this fails, the turn goes on: the sandbox protects the profile, where it can. */
 static void launch_record(struct launch *launch)
 {
 	const struct agent_profile *profile = launch->options->profile;
@@ -106,6 +106,6 @@ int launch_open_sandbox(
 	if (r < 0)
 		return r;
 	launch->policy.protect = sandbox_protected(*ret_sandbox);
-	launch_record(launch); /* nothing of a refused profile is approved */
+	launch_record(launch); /* a refused profile is not recorded as approved */
 	return 0;
 }

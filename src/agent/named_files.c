@@ -19,8 +19,7 @@ static bool named_is_file(const char *path)
 	return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* Adds it if there is such a file; what the profile or the user lets it write by that very name is
- * meant to be written. */
+/* Adds a file that exists, unless the agent is allowed to write exactly this path. */
 static void named_files_add(struct path_list *files, const struct launch *launch, const char *text)
 {
 	char here[PATH_MAX] = "";
@@ -58,7 +57,7 @@ static void named_add_argument(
 		named_files_add(files, launch, equals + 1);
 }
 
-/* Text of a chat user names no file. */
+/* A text that a chat user writes does not name a file. */
 static void named_add_word(
 	struct path_list *files, struct launch *launch, struct str word, bool is_program)
 {
@@ -81,7 +80,7 @@ const char *const *launch_named_files(const struct launch *launch)
 	struct path_list files;
 	path_list_begin(&files, launch->arena, NULL);
 	trial.warnings = (struct buf){ 0 };
-	/* A failure here is told at the start of the agent, with words. */
+	/* If this fails, the start of the agent will fail too, and say why. */
 	int r = launch_make_env(&trial, NULL);
 	if (r == 0)
 		r = launch_words(&trial, &words, NULL);

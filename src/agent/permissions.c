@@ -1,5 +1,5 @@
-/* What an agent of 0.4 asks for: answered in any order, told in the order of the
- * questions. */
+/* The permissions that an agent of 0.4 asks for: they may be answered in any order;
+ * the agent is told in the order of its questions. */
 #include <stdlib.h>
 
 #include "agent/agent_engine_parts.h"
@@ -37,7 +37,7 @@ static void permissions_answer(
 		engine->is_broken = true;
 }
 
-/* Tells every answer that has no open question before it. */
+/* Tells the agent every answer that has no open question before it. */
 static void permissions_send_ready(struct agent_engine *engine)
 {
 	while (engine->first && engine->first->answer.len && !engine->is_broken) {

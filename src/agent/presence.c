@@ -72,8 +72,8 @@ bool presence_is_alive(const struct presence *presence, int64_t number)
 	return fcntl(presence->fd, F_OFD_GETLK, &lock) < 0 || lock.l_type != F_UNLCK;
 }
 
-/* A disk that is full, or a quota, is no reason not to tell: the byte is there
- * already, or the watchers look by themselves a little later. */
+/* A full disk or a quota does not matter: the byte is in the file already, or
+ * the watchers look by themselves a little later. */
 void presence_announce(const struct presence *presence)
 {
 	if (pwrite(presence->fd, "\n", 1, 0) < 0)

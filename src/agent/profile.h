@@ -19,7 +19,7 @@ enum agent_dialect { AGENT_0_1, AGENT_0_4, AGENT_ACP, AGENT_DIALECTS };
 
 /* How it is known which dialect an agent speaks. */
 enum dialect_evidence {
-	DIALECT_UNSAID, /* by nothing: it is 0.1 until its first line shows another */
+	DIALECT_UNSAID, /* it is not known: 0.1 until its first line shows another */
 	DIALECT_LIKELY, /* by the keys of the published collection, which is written for 0.4 */
 	DIALECT_SAID,   /* by `protocol`, by a key that is of 0.4 alone, or by the user */
 };
@@ -76,10 +76,10 @@ struct agent_profile {
 	uint64_t timeout_ns;              /* 0 = none, as all below */
 	uint64_t idle_timeout_ns;
 	uint64_t budget_ns;     /* of all turns of a session together */
-	size_t max_turn_tokens; /* that a turn may say to have used */
+	size_t max_turn_tokens; /* the most that a turn may report */
 	uint64_t kill_grace_ns; /* 0 = SIGKILL right behind SIGTERM */
 	bool keeps_background;  /* what it leaves running is not ended with the turn */
-	size_t retry; /* a turn that its host did not see the end of may be begun again so often */
+	size_t retry; /* how often a turn may be begun again that its host did not see the end of */
 	size_t max_reply_chars;
 	const char *truncation_suffix;
 	bool include_stderr_in_reply;
@@ -89,7 +89,7 @@ struct agent_profile {
 	struct profile_acp acp;
 	bool permission;                /* 0.4, ACP */
 	const char *const *permits;     /* tools that the user has allowed it for good; may be NULL */
-	uint64_t permission_timeout_ns; /* so long a program may take to answer; 0 = for ever */
+	uint64_t permission_timeout_ns; /* how long a program may take to answer; 0 = for ever */
 	bool is_sandboxed;
 	struct policy_widening widening;
 	const char *const

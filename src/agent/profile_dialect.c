@@ -38,7 +38,7 @@ static bool profile_dialect_is_published(const struct profile_about *about)
 	return about->cli || about->cli_install || about->tested || about->maintainer;
 }
 
-/* A profile that has what 0.4 has not was written for 0.1. */
+/* A profile with a key that 0.4 does not have was written for 0.1. */
 static bool profile_dialect_needs_0_1(const struct agent_profile *profile)
 {
 	return profile->message_on_stdin || profile_dialect_any(profile, template_uses_message);

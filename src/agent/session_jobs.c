@@ -139,7 +139,7 @@ int session_jobs_open(struct sessions *sessions, perch_err *err)
 	return database_wait_for_nobody(&sessions->database, session_committed, sessions, err);
 }
 
-/* This waits: the loop runs no more, so nothing else is held up. */
+/* This waits: the loop does not run any more, so nothing else is delayed. */
 void session_jobs_finish(struct sessions *sessions)
 {
 	struct session_job *job;

@@ -72,7 +72,7 @@ static void session_turn_ask_done(struct session_job *job, int r, const perch_er
 		session_turn_call_ready(turn);
 }
 
-/* A turn that has waited does not know the id that the turn before it has left. */
+/* A turn that has waited must look up the id that the turn before it has stored. */
 static void session_turn_ask_for_id(struct session_turn *turn)
 {
 	session_turn_move(turn, TURN_ASKING);

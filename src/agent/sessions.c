@@ -22,7 +22,7 @@ DEFINE_POINTER_CLEANUP(cleanup_sessions, struct sessions, sessions_close)
 
 /* ---- keys ---------------------------------------------------------------- */
 
-/* Most sessions are of few profiles: their paths would tell little and take long. */
+/* Most sessions belong to a few profiles: hashing the paths would help little and take long. */
 uint32_t session_key_hash(const struct session_key *key)
 {
 	return str_hash(str_hash(STR_HASH, key->name), key->from);

@@ -53,8 +53,8 @@ enum { SESSION_KEY_MAX = 4096, SESSIONS_PATH_MAX = 4096 };
  * database, no permission … */
 int sessions_open(perch_host *host, struct sessions **ret_sessions, perch_err *err);
 
-/* Before it is closed: what waits for another process that writes is done now, or has failed after
- * a second; so each `done` is called. From then on it waits for others. */
+/* To be called before it is closed. Jobs that wait because another process writes are done now, or
+ * fail after a second; so each `done` is called. Later calls wait for such a process. */
 void sessions_finish(struct sessions *sessions);
 
 /* Turns that have not ended leave the queue. NULL is fine. */

@@ -2,8 +2,8 @@
  *
  * A shell may stand anywhere in an argv: env, timeout, busybox and their like run it
  * from there. Which of its arguments is the code depends on how many of those before it
- * belong to its options. That is counted so that it is never too few: what may be code
- * counts as code. Behind the code are positional parameters, where a message is only text. */
+ * belong to its options. When in doubt, an argument counts as code. Behind the code are positional
+ * parameters, where a message is only text. */
 #include <string.h>
 
 #include "agent/agent_launch.h"
@@ -75,7 +75,7 @@ static bool shell_guard_is_option(struct str token)
 	return token.len && (token.data[0] == '-' || token.data[0] == '+');
 }
 
-/* Whether it is one of these, shortened perhaps. */
+/* Whether it is one of these options, perhaps shortened. */
 static bool shell_guard_may_be(struct str name, const char *const *list)
 {
 	for (; name.len && *list; list++) {

@@ -34,7 +34,7 @@ struct agent_turn_events {
 	void (*usage)(void *data, struct agent_turn *turn, struct str json);
 	/* ACP: what it does, "tool" or "plan", as JSON. */
 	void (*activity)(void *data, struct agent_turn *turn, const char *what, struct str json);
-	/* A session line was read: now is the time to make it durable. */
+	/* A session line was read: the caller should store the id now. */
 	void (*session)(void *data, struct agent_turn *turn, struct str id);
 	void (*warning)(void *data, struct agent_turn *turn, struct str text);
 	/* For the user: `code` is "agent_error", "timeout", "exit", "signal",
@@ -66,7 +66,7 @@ struct agent_turn_options {
 	const char *const *own_env; /* the bridge's; NULL = environ */
 	bool has_timeout;
 	uint64_t timeout_ns; /* instead of the profile's */
-	uint64_t spent_ns;   /* by earlier turns of the session, of the profile's budget */
+	uint64_t spent_ns;   /* of the profile's budget, by earlier turns of the session */
 	bool no_stream;
 	bool allow_shell_message;
 	size_t line_limit;  /* bytes; 0 = AGENT_LINE_LIMIT, 8 MiB */

@@ -12,7 +12,7 @@ void turn_clocks_stop(struct agent_turn *turn)
 	timer_cancel(timers, &turn->idle);
 }
 
-/* How long the turn may take; 0 = as long as it likes. */
+/* How long the turn may take; 0 = there is no limit. */
 static uint64_t turn_clocks_wall_of(const struct agent_turn *turn)
 {
 	return turn->options.has_timeout ? turn->options.timeout_ns : turn->options.profile->timeout_ns;

@@ -1,4 +1,4 @@
-/* Why a turn failed in its sandbox, as far as what was said tells. */
+/* Why a turn failed in its sandbox, as far as the agent's words show. */
 #include "agent/turn_parts.h"
 #include "base/exit_status.h"
 #include "sandbox/policy/explain.h"
@@ -13,7 +13,7 @@ const char *turn_hint(struct agent_turn *turn, int exit_code, struct str said)
 	};
 	if (exit_code == 0 || !turn_sandbox(turn))
 		return "";
-	/* The agent may be a shell, whose words for these they are. */
+	/* The agent may be a shell: these are the words that shells have for a denial. */
 	if (exit_code == EXIT_NOT_EXECUTABLE || exit_code == EXIT_NOT_FOUND)
 		explain_end(&context, said, &turn->hint);
 	else

@@ -35,7 +35,7 @@ struct agent_turn {
 	struct timer wall;
 	struct timer idle;
 	uint64_t heard_ns;  /* the last output */
-	bool is_held;       /* its output is not read: silence is not the agent's */
+	bool is_held;       /* its output is not read, so the agent does not count as silent */
 	size_t heard_bytes; /* of a line without an end, when we last looked */
 	struct tail tail;   /* of stderr */
 	struct buf hint;    /* why it failed */
@@ -54,8 +54,8 @@ struct agent_turn {
 
 /* ---- turn_effects.c ----------------------------------------------------------- */
 
-/* Calls a callback of the turn's owner, if it is set. Afterwards the turn may be of no more use:
- * what its options point to is gone then. */
+/* Calls a callback of the turn's owner, if it is set. Afterwards the turn may have been freed, and
+ * what its options point to may be gone. */
 #define TELL(turn, event, ...)                                                \
 	do {                                                                      \
 		if (!(turn)->is_over && (turn)->options.events->event)                \
@@ -127,7 +127,7 @@ void turn_clocks_stop(struct agent_turn *turn);
 
 /* ---- turn_hint.c ------------------------------------------------------------- */
 
-/* What the sandbox had to do with a failure, and which option would allow it; `said` is the
+/* Whether the sandbox caused a failure, and which option would allow it; `said` is the
  * end of stderr, or why nothing was started. Empty when nothing is known. */
 const char *turn_hint(struct agent_turn *turn, int exit_code, struct str said);
 

@@ -105,7 +105,7 @@ static int turn_start_launch(struct agent_turn *turn, const perch_child_events *
 	return r < 0 ? r : turn_start_child(turn, events, err);
 }
 
-/* What in the profile may be why; NULL = nothing that we know. */
+/* The part of the profile that may be the cause; NULL = not known. */
 static const char *turn_start_advice_for(
 	const struct agent_turn *turn, char words[TEMPLATE_WORDS_MAX])
 {

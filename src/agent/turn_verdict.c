@@ -89,7 +89,7 @@ static void turn_verdict_say_limit(struct agent_engine *engine, struct agent_ver
 		is_line ? engine->options.line_limit : engine->options.total_limit);
 }
 
-/* What was already paid for is told all the same. */
+/* A failed turn still reports what it has used. */
 static void turn_verdict_say_tokens(struct agent_engine *engine, struct agent_verdict *verdict)
 {
 	verdict->exit_code = EXIT_FAILURE;
@@ -99,7 +99,7 @@ static void turn_verdict_say_tokens(struct agent_engine *engine, struct agent_ve
 		engine->usage.total_tokens, engine->options.max_tokens);
 }
 
-/* The reply is cut first: what perch adds to it is not the agent's length. */
+/* The reply is cut first: text that perch adds does not count for its length. */
 static void turn_verdict_make_reply(
 	struct agent_engine *engine, const struct agent_exit *exit, struct agent_verdict *verdict)
 {

@@ -8,10 +8,17 @@ struct str environment_name(const char *variable)
 	return (struct str){ variable, strcspn(variable, "=") };
 }
 
+bool environment_is_of(const char *variable, struct str name)
+{
+	if (strncmp(variable, name.data, name.len) != 0)
+		return false;
+	return variable[name.len] == '=' || variable[name.len] == '\0';
+}
+
 static bool environment_is_set_in(const char *const *variables, struct str name)
 {
 	for (; variables && *variables; variables++) {
-		if (str_eq(environment_name(*variables), name))
+		if (environment_is_of(*variables, name))
 			return true;
 	}
 	return false;

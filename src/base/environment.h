@@ -17,4 +17,7 @@ const char *const *environment_build(struct arena *arena, const char *const *bas
 /* The NAME of NAME=VALUE. */
 struct str environment_name(const char *variable);
 
+/* Whether NAME=VALUE is the variable of this name. */
+bool environment_is_of(const char *variable, struct str name);
+
 #endif

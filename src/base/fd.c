@@ -53,10 +53,8 @@ int fd_pipe(int *ret_read, int *ret_write)
 
 int fd_set_nonblocking(int fd)
 {
-	int flags = fcntl(fd, F_GETFL);
-	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
-		return -errno;
-	return 0;
+	int on = 1;
+	return ioctl(fd, FIONBIO, &on) < 0 ? -errno : 0;
 }
 
 int fd_duplicate_above(int fd, int lowest)

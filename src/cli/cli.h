@@ -58,7 +58,7 @@ int cli_set_config(const char *dir);
 /* Checks the value of --sandbox where a command reads that option itself. Returns as above. */
 int cli_check_sandbox(const struct cli *cli);
 
-/* What that option says, for a job. */
+/* The value of --sandbox, as a job takes it. */
 perch_sandbox_choice cli_sandbox_choice(const struct cli *cli);
 
 /* The kind of word that follows a command, for completion. */
@@ -71,6 +71,7 @@ enum command_words {
 	WORDS_AGENTS, /* and files */
 	WORDS_CATALOGUE,
 	WORDS_SESSIONS, /* what to do with them, then their names */
+	WORDS_HOOKS,    /* run, then the events */
 	WORDS_SHELLS,
 };
 
@@ -102,7 +103,7 @@ struct command {
 		struct cli *cli, int argc, char **argv); /* argv[0] is the name; NULL = subcommands */
 };
 
-/* All that a program can do, NULL behind the last: for perch in main.c, for a companion in its own
+/* The commands of a program, NULL behind the last: for perch in main.c, for a companion in its own
  * file. Each command is defined at the end of the file that implements it. */
 extern const struct command *const command_table[];
 extern const struct command command_actor;
@@ -138,8 +139,8 @@ const struct command *command_at(size_t i);
 
 const struct command *command_find(const char *name);
 
-/* The same in a list of commands that ends with NULL; the list (and the name) may be NULL. The
- * second one knows the words of other tools, too. */
+/* Finds a command in a list that ends with NULL; the list (and the name) may be NULL. The second
+ * function also knows the words of other tools. */
 const struct command *command_named(const struct command *const *list, const char *name);
 const struct command *command_find_in(const struct command *const *list, const char *word);
 
@@ -214,7 +215,12 @@ int command_print_help(const struct command *command, int argc, char **argv);
 
 bool command_is_help(const char *word);
 
-/* "error: …" on stderr; then, unless `hint` is NULL, a line that says what to do about it. */
+/* Whose --color counts for what is said from now on, and whether a stream gets colours then. */
+void cli_speak_for(const struct cli *cli);
+bool cli_colors(FILE *stream);
+
+/* "error: …" on stderr, with the line of the file that it names; then, unless `hint` is NULL, a
+ * line that says what to do about it. */
 void cli_error(const char *hint, const char *format, ...) PERCH_PRINTF(2, 3);
 
 /* The same when memory ran out. Returns EXIT_HOST. */
@@ -253,7 +259,7 @@ bool cli_forbids_asking(const struct cli *cli);
 /* Whether the user's terminal shows UTF-8, by the locale. */
 bool cli_is_utf8(void);
 
-/* Whether what goes to `stream` may be UTF-8: in a pipe and a file it always is. */
+/* Whether text for `stream` may be UTF-8: in a pipe and a file it always may. */
 bool cli_shows_utf8(FILE *stream);
 
 /* Writes a text of perch itself; on a terminal without UTF-8 it is transcribed to ASCII. Returns 0,
@@ -277,7 +283,8 @@ void cli_put_text(FILE *stream, struct str text);
 /* Writes what was put together to stdout, and frees it. Returns an exit code. */
 int cli_print(struct buf *out);
 
-/* The same for text of others: on a terminal it is cleaned of what that would obey. */
+/* The same for text of another program: on a terminal, characters that the terminal would obey are
+ * left out. */
 int cli_print_text(struct buf *out);
 int cli_print_json(struct buf *out); /* the same; see cli_pass_json */
 
@@ -299,8 +306,22 @@ int cli_agentproc(int argc, char **argv);
 
 int cli_help(struct cli *cli, int argc, char **argv);
 
+/* Prints a text of the help, its heads in bold where there are colours. Returns as cli_put does. */
+int help_put(const char *text);
+
 /* What `perch help options` says of those that cli_read_globals reads. */
 extern const char globals_help[];
+
+/* ---- ui/message.c --------------------------------------------------------------- */
+
+/* Appends a message as lines: broken at words where there are `columns` (0 = not at all), with a
+ * hanging indent; a command to be copied has a line of its own. `used` columns of the first line
+ * are taken. No character of it moves the cursor. */
+void message_append(struct buf *out, const char *text, size_t used, size_t columns);
+
+/* Where the message names a place in a file, PATH:LINE:COLUMN, appends that line of it, and a caret
+ * below the column. */
+void message_append_place(struct buf *out, const char *text, size_t columns);
 
 /* ---- ui/cli_host.c --------------------------------------------------------------- */
 
@@ -318,8 +339,8 @@ int cli_make_host(perch_log_fn *log, void *log_data, perch_host **ret_host, perc
 /* The same for commands that show no run: its warnings go to stderr. */
 int cli_host_new(perch_host **ret_host, perch_err *err);
 
-/* The same for commands that serve others, with as many children as they ask for; says why there is
- * none. 0 or EXIT_HOST. */
+/* The same for commands that serve other programs, with the limit of open files raised; prints why
+ * it cannot be made. 0 or EXIT_HOST. */
 int cli_host_serve(perch_host **ret_host);
 
 /* Raises our limit of open files to the hard limit, for hosts of many children; the children keep

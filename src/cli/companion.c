@@ -1,5 +1,5 @@
 /* Companions: commands too heavy for the core, each a program of its own beside perch-guard. perch
- * becomes it, with all its words: what a companion takes is known there alone. */
+ * executes it with the same arguments: only the companion knows its own options. */
 #include <errno.h>
 #include <limits.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-/* Where perch's own programs and files are: found from where this program lies, so that a tree that
- * was moved is one tree still. No variable and no PATH has a say in it. */
+/* Where perch's own programs and files are: found from where this program lies, so that an
+ * installed tree may be moved as a whole. The environment does not matter. */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static int installed_join_place(
 	return r;
 }
 
-/* Whether the directory is this place of a tree; then it becomes the prefix of that. */
+/* Whether the directory is this place of a tree; then the text becomes the prefix of that tree. */
 static bool installed_become_prefix(char directory[PATH_MAX], enum installed_place place)
 {
 	const char *name = places[place].installed;
@@ -72,8 +72,8 @@ static bool installed_has_guard(const char *own)
 	return len < PATH_MAX && access(path, X_OK) == 0;
 }
 
-/* Where the programs of the tree are that this program's own directory would be of, whether or not
- * they are there; `base` becomes that tree's prefix. */
+/* Where the programs would be if this program's directory were the bin of a tree, whether or not
+ * they exist; `base` becomes the prefix of that tree. */
 static bool installed_find_tree(char base[PATH_MAX], char ret_programs[PATH_MAX])
 {
 	if (!installed_become_prefix(base, INSTALLED_PROGRAMS) &&

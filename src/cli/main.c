@@ -4,8 +4,8 @@
 
 #include "cli/cli.h"
 
-/* A command that is a program of its own: what it takes, its help and its completions are known
- * there. */
+/* A command that is a program of its own, which has its options, its help and its completions.
+ * */
 #define COMPANION_OF(word, file, purpose, text)                                                \
 	&(const struct command)                                                                    \
 	{                                                                                          \

@@ -8,7 +8,7 @@
 
 struct mcp_front;
 
-/* Who calls, and how messages reach it: a part of what the transport has for a connection. */
+/* The caller of a connection, and how messages reach it: a part of the transport's own data. */
 struct mcp_caller {
 	/* Must not call back into the engine. */
 	void (*send)(struct mcp_caller *caller, const struct mcp_outgoing *outgoing);
@@ -41,7 +41,7 @@ struct mcp_front_options {
 	/* A sentence for the operator. */
 	void (*warn)(void *data, const char *text);
 	void (*ended)(void *data, const struct mcp_call_end *end); /* NULL = not wanted */
-	/* What there is not, or not for this caller, was called. */
+	/* The client has called something that does not exist, or not for this caller. */
 	void (*refused)(void *data, const struct mcp_caller *caller, struct str name);
 	void *data;
 };
@@ -81,7 +81,7 @@ size_t mcp_front_calls(const struct mcp_front *front);
  * that have not ended are cancelled. */
 void mcp_front_leave(struct mcp_front *front);
 
-/* Behind the service, or its jobs would speak to nobody. NULL is fine. */
+/* To be called after the service is freed, because its jobs report here. NULL is fine. */
 void mcp_front_free(struct mcp_front *front);
 
 #endif

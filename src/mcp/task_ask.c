@@ -1,5 +1,6 @@
 /* The questions of a job, for the user of the client. One is open at a time: the others of an agent
- * wait. Who cannot be asked gets defaults, or a failure that names the question. */
+ * wait. If the client cannot ask its user, the defaults count, or the call fails with the question
+ * in words. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

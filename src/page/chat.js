@@ -13,6 +13,7 @@ import { world } from "./world.js";
 
 const RECENT_JOBS = 30; // whose details are read again when a conversation is opened
 
+const AGAIN_MS = 1000;
 const AWAY = 0; // the status of a request that was not answered: it may have been heard all the same
 
 export class Chat {
@@ -337,6 +338,7 @@ export class Chat {
 
   /** What was begun in this conversation, by whomever. */
   rejoin() {
+    const { generation } = this;
     if (!this.session) return;
     this.inTurn(async (isHere) => {
       const before = new Set(this.talks);
@@ -344,6 +346,8 @@ export class Chat {
       if (!isHere()) return;
       for (const talk of this.talks) if (!before.has(talk) && !this.list.has(talk.said)) this.list.append(talk.said, talk.reply);
       this.changed();
-    }).catch(() => {}); // the next connection tries again
+    }).catch((error) => {
+      if (error.status !== 401) setTimeout(() => generation === this.generation && this.rejoin(), AGAIN_MS);
+    });
   }
 }

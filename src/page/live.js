@@ -168,14 +168,14 @@ export function watchJob(id, heard) {
   };
 }
 
-/** Its place in the queue, until it has begun; told(0) then. */
+/** Its place in the queue and its owner, until it has begun; told(0, owner) then. */
 export function watchPosition(id, told) {
   let timer = 0;
   let isLeft = false;
   const look = async () => {
     const job = await api.job(id).catch(() => null);
     if (isLeft) return;
-    if (job) told(job.state === "waiting" ? job.position || 1 : 0);
+    if (job) told(job.state === "waiting" ? job.position || 1 : 0, job.user);
     if (!job || job.state === "waiting") timer = setTimeout(look, job ? 1500 : 3000);
   };
   look();

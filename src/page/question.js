@@ -7,6 +7,7 @@ import { icon } from "./icons.js";
 import { jsonView } from "./json_view.js";
 import { sayError } from "./notice.js";
 import { SchemaForm } from "./schema_form.js";
+import { isAdmin, mayApprove } from "./world.js";
 
 const FILTER_FROM = 8; // options: fewer are seen at a glance
 const OPTIONS_SHOWN = 200;
@@ -17,8 +18,8 @@ const VALIDATES = {
   url: (text) => /^https?:\/\/\S+$/.test(text.trim()) || "Please enter a web address such as https://example.org.",
 };
 
-/** A card for a question of a job. `mayApprove`: whether this user may approve tools. */
-export function questionCard(job, ask, mayApprove) {
+/** A card for a question of a job. owner(): whose job it is, as far as that is known. */
+export function questionCard(job, ask, owner) {
   const card = h("section", { class: "card question", "aria-label": "Question" });
   const give = async (body, words) => {
     for (const field of card.querySelectorAll("button, input, textarea, select")) field.disabled = true;
@@ -39,12 +40,13 @@ export function questionCard(job, ask, mayApprove) {
   const draw = () => {
     card.classList.toggle("settled", Boolean(ask.answer));
     if (ask.answer) replace(card, settled(ask));
-    else replace(card, (KINDS[ask.event] || other)(ask, give, mayApprove));
+    else replace(card, (KINDS[ask.event] || other)(ask, give, owner()));
   };
-  let isSettled = null;
+  let drawn = "";
   card.update = () => { // what is being filled in stays
-    if (isSettled === Boolean(ask.answer)) return;
-    isSettled = Boolean(ask.answer);
+    const now = `${Boolean(ask.answer)} ${ask.event === "approval" && owner()}`;
+    if (now === drawn) return;
+    drawn = now;
     draw();
   };
   card.update();
@@ -154,11 +156,12 @@ function permission(ask, give) {
   return [wish(ask, "The agent asks to use "), buttons(own.length ? own : plain)];
 }
 
-function approval(ask, give, mayApprove) {
-  const choice = mayApprove
+function approval(ask, give, owner) {
+  const choice = mayApprove(owner)
     ? buttons(h("button", { type: "button", class: "primary", onclick: () => give({ allow: true }, "approved") }, "Approve"),
       h("button", { type: "button", onclick: () => give({ allow: false }, "refused") }, "Refuse"))
-    : h("p", { class: "dim" }, "An admin has to approve this: by a token of the role admin, or in the page by the link that perch serve prints.");
+    : h("p", { class: "dim" }, isAdmin() ? "You made this call, so somebody else has to approve it: another token of the role admin, or the link that perch serve prints."
+      : "An admin has to approve this: by a token of the role admin, or in the page by the link that perch serve prints.");
   return [wish(ask, "Approve the call of "), choice];
 }
 

@@ -8,7 +8,7 @@ import { MarkdownView } from "./markdown_view.js";
 import { questionCard } from "./question.js";
 import { span } from "./time.js";
 import { failure, usageWords } from "./turn.js";
-import { isAdmin } from "./world.js";
+import { world } from "./world.js";
 
 const STATUS = { pending: "waits", in_progress: "runs", running: "runs", completed: "done", done: "done", failed: "failed", error: "failed" };
 
@@ -55,7 +55,7 @@ function activityPart(part) {
 }
 
 function askPart(part, job) {
-  return questionCard(job, part.ask, isAdmin());
+  return questionCard(job, part.ask, () => world.user.name);
 }
 
 const PARTS = { text: textPart, output: textPart, activity: activityPart, ask: askPart };

@@ -11,7 +11,7 @@ import { questionCard } from "./question.js";
 import { failureCard } from "./reply.js";
 import { span } from "./time.js";
 import { failure, hear, newState } from "./turn.js";
-import { isAdmin } from "./world.js";
+import { world } from "./world.js";
 
 const DRAW_MS = 80;
 
@@ -46,13 +46,14 @@ function progressPart(part) {
   return node;
 }
 
-const PARTS = { output: outputPart, text: outputPart, log: logPart, progress: progressPart, ask: (part, job) => questionCard(job, part.ask, isAdmin()) };
+const PARTS = { output: outputPart, text: outputPart, log: logPart, progress: progressPart, ask: (part, run) => questionCard(run.job, part.ask, () => run.owner) };
 
 export class RunView {
   /** ended(state) once. */
   constructor(kind, job, ended = () => {}) {
     this.state = Object.assign(newState(kind), { job });
     this.job = job;
+    this.owner = world.user.name; // until the server says otherwise
     this.ended = ended;
     this.parts = [];
     this.body = h("div", { class: "run-body", "aria-live": "polite", "aria-atomic": "false" });
@@ -60,7 +61,8 @@ export class RunView {
     this.cancel = h("button", { type: "button", onclick: () => api.cancel(job).catch(sayError) }, icon("stop"), "Stop the run");
     this.node = h("section", { class: "run", "aria-label": "Run" }, this.body, this.tail, h("div", { class: "buttons" }, this.cancel));
     this.draw = steadily(DRAW_MS, () => this.drawNow());
-    this.ends = [watchJob(job, (events) => this.hear(events)), watchPosition(job, (position) => {
+    this.ends = [watchJob(job, (events) => this.hear(events)), watchPosition(job, (position, owner) => {
+      this.owner = owner;
       this.state.position = position;
       this.draw();
     })];
@@ -80,7 +82,7 @@ export class RunView {
     const { state } = this;
     state.parts.filter((part) => Object.hasOwn(PARTS, part.type)).forEach((part, i) => {
       if (!this.parts[i]) {
-        this.parts[i] = PARTS[part.type](part, this.job);
+        this.parts[i] = PARTS[part.type](part, this);
         this.body.append(this.parts[i]);
         if (part.type === "ask" && !part.ask.answer) this.parts[i].querySelector("input, button")?.focus();
       }

@@ -10,7 +10,6 @@ import { errorCard, sayError } from "./notice.js";
 import { questionCard } from "./question.js";
 import { fullTime, span } from "./time.js";
 import { usageWords } from "./turn.js";
-import { isAdmin } from "./world.js";
 
 const short = (text, most = 600) => (text && text.length > most ? `${text.slice(0, most)} …` : text || "");
 
@@ -68,18 +67,18 @@ export class Timeline {
           job.started && `waited ${span((job.started - job.created) * 1000)}`].filter(Boolean).join(" · ")),
         job.request?.message && h("p", { class: "said", dir: "auto" }, job.request.message),
         !isOver && h("button", { type: "button", onclick: () => api.cancel(this.id).then(() => this.read(), sayError) }, icon("stop"), "Cancel")));
-      this.drawAsks(job.questions || []);
+      this.drawAsks(job.questions || [], job.user);
     } catch (error) {
       replace(this.head, errorCard("This job cannot be shown", error.status === 404 ? { message: "It is older than what the server keeps, or it is somebody else's.", hint: "[serve] keep says for how long jobs are kept." } : error));
     }
   }
 
   /** Those that were there stay: somebody may be filling them in. */
-  drawAsks(questions) {
+  drawAsks(questions, owner) {
     for (const [number, card] of this.cards) if (!questions.some((ask) => ask.ask === number)) card.remove();
     for (const ask of questions) {
       if (this.cards.has(ask.ask)) continue;
-      this.cards.set(ask.ask, questionCard(this.id, { ...ask, answer: null }, isAdmin()));
+      this.cards.set(ask.ask, questionCard(this.id, { ...ask, answer: null }, () => owner));
       this.asks.append(this.cards.get(ask.ask));
     }
   }

@@ -12,3 +12,6 @@ export async function readWorld() {
 }
 
 export const isAdmin = () => world.user?.role === "admin";
+
+/** Whether calls of `owner` can be approved here: one's own by another user, or by a person whom perch serve gave a link. */
+export const mayApprove = (owner) => isAdmin() && (world.user.person || owner !== world.user.name);

@@ -1,4 +1,4 @@
-/* By which a worker knows a job. */
+/* The HMAC of a job, by which a worker trusts it. */
 #include "queue/mac.h"
 
 #include <errno.h>

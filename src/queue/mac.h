@@ -1,5 +1,5 @@
-/* By which a worker knows that a job comes from a gateway that has the same key (--key-file): an
- * HMAC over all of the job that decides what runs. */
+/* The HMAC of a job. It shows a worker that the job comes from a gateway with the same key
+ * (--key-file), and covers every part of the job that decides what runs. */
 #ifndef QUEUE_MAC_H
 #define QUEUE_MAC_H
 
@@ -9,7 +9,7 @@
 
 enum { MAC_KEY_MIN = 32, MAC_KEY_MAX = 4096 };
 
-/* Reads the key of a file that nobody else may read. Fails with words. */
+/* Reads the key from a file that no other user may read. Fails with words. */
 int mac_read_key(const char *path, struct buf *ret_key, perch_err *err);
 
 void mac_make(const struct buf *key, const struct queue_job *job, char ret_mac[SHA256_HEX_SIZE]);

@@ -1,6 +1,6 @@
 /* What a job needs of a worker, and what a worker offers: KIND:NAME#HASH, and @LABEL where the job
  * has one. The hash is of the profile, or of what the catalogue says of a tool or a command: a
- * worker whose files are others does not claim the job. */
+ * worker with different files does not claim the job. */
 #ifndef QUEUE_NEED_H
 #define QUEUE_NEED_H
 

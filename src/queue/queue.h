@@ -1,5 +1,5 @@
 /* Where accepted jobs are kept, so that they outlive the process that has accepted them: a table of
- * functions, so that the gateway knows nothing of what stands behind it.
+ * functions, so that the gateway does not depend on where they are stored.
  *
  * Nothing here waits. What was written is told by a callback from the loop. */
 #ifndef QUEUE_QUEUE_H
@@ -15,7 +15,7 @@ enum queue_state {
 	QUEUE_FAILED,
 	QUEUE_CANCELLED,
 	QUEUE_INTERRUPTED, /* the process that ran it has died */
-	QUEUE_DEAD,        /* so often that it is not tried again */
+	QUEUE_DEAD,        /* too many times: it is not tried again */
 	QUEUE_STATES,
 };
 
@@ -29,8 +29,8 @@ static inline bool queue_is_over(enum queue_state state)
 	return state >= QUEUE_DONE;
 }
 
-/* Whether a text has the form of a job's id: "j" and 20 hexadecimal digits. Ids name directories,
- * and what others have written is not to name any other. */
+/* Whether a text has the form of a job's id: "j" and 20 hexadecimal digits. Ids become names of
+ * directories, so text that another program has written must not name any other directory. */
 bool queue_is_id(struct str id);
 
 /* A job as it is written. Texts without data are absent. */
@@ -51,7 +51,7 @@ struct queue_job {
 	struct str need;   /* what a worker must offer (need.h) */
 	struct str mac;    /* hex digits, by which a worker knows who has asked (mac.h) */
 	struct str client; /* the program that has asked */
-	int64_t retries;   /* how often it may be begun again behind the death of who ran it */
+	int64_t retries;   /* how often it may be begun again after the death of its worker */
 	uint64_t revision; /* grows with every change of its state */
 };
 
@@ -113,8 +113,8 @@ typedef void queue_done_fn(void *data, int error);
 
 /* ---- workers ----------------------------------------------------------------------- */
 
-/* A job as a worker has it: who was away for too long has another fence than the queue, and is
- * refused. */
+/* A job that a worker has claimed. A worker that was away for too long has another fence than
+ * the queue, and is refused. */
 struct queue_lease {
 	struct str job;
 	uint64_t fence;
@@ -160,10 +160,10 @@ struct queue_table {
 	int (*drop)(struct queue *queue, struct str id, bool only_events);
 	/* How many orders are not written yet. */
 	size_t (*unwritten)(const struct queue *queue);
-	/* A job that waits ends; who runs it is rung. */
+	/* A waiting job ends; for a running one, its worker is rung. */
 	int (*cancel)(struct queue *queue, struct str id);
 
-	/* For who runs jobs. is_begun: it begins at once, since the answer cannot be lost. */
+	/* For processes that run jobs. is_begun: it begins at once, since the answer cannot be lost. */
 	int (*claim)(struct queue *queue, bool is_begun, queue_claim_fn *done, void *data);
 	/* From its answer on the job may have had effects. */
 	int (*begin)(

@@ -126,7 +126,7 @@ static int queue_redis_enqueue(
 		return -ENOMEM;
 	}
 	*put = (struct queue_redis_put){ queue, done, data };
-	/* Lengths keep apart what others could make look alike. */
+	/* Lengths stand before the texts, so that different texts never give the same key. */
 	int lane_len = job->session.data
 		? snprintf(lane, most, "%zu:%.*s:%zu:%.*s:%.*s", job->name.len, (int)job->name.len,
 			  job->name.data, job->owner.len, (int)job->owner.len, job->owner.data,
@@ -211,7 +211,7 @@ static void queue_redis_link_lost(void *data, bool is_final, const char *text)
 		queue->options.lost(queue->options.data, is_final, text);
 }
 
-/* An ear that is there hears what is new: now is the time to read what is old. */
+/* The ear hears new events from now on, so now the old ones are read. */
 static void queue_redis_ear_ready(void *data)
 {
 	struct queue_redis *queue = data;

@@ -1,5 +1,5 @@
 /* A connection to Redis in the loop of a host, that comes back by itself: what was called and not
- * answered is called again, in order, so every call must be one that does no harm twice.
+ * answered is called again, in order, so every call must be harmless when it is made twice.
  *
  * Before calls are sent it has looked whether this Redis will do (redis_greet.c): its version, that
  * it evicts nothing, our functions, the layout of the keys. */
@@ -25,7 +25,7 @@ struct redis_link_options {
 	const struct redis_url *url; /* outlives the link, as the texts do */
 	const char *password;        /* NULL = none */
 	const char *shard;           /* the first part of every key: "{perch:0}" */
-	/* It will block or listen: nothing is looked at but the password. */
+	/* The link will block or listen: only the password is checked. */
 	bool is_ear;
 	/* It answers, now or again: before pending calls are sent. */
 	void (*ready)(void *data);
@@ -46,9 +46,8 @@ void redis_link_free(struct redis_link *link);
 
 bool redis_link_is_ready(const struct redis_link *link);
 
-/* Calls without an answer yet, and their bytes. */
+/* Calls without an answer yet. */
 size_t redis_link_pending(const struct redis_link *link);
-size_t redis_link_pending_bytes(const struct redis_link *link);
 
 /* The answer, which is valid during the call: an error too, if it is not one that passes. NULL =
  * the link is freed, there will be none. */

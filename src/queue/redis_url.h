@@ -19,7 +19,7 @@ struct redis_url {
  * (every user of the machine would read it), a part that is too long … */
 int redis_url_parse(struct str text, struct redis_url *ret_url, perch_err *err);
 
-/* Whether nobody but this machine's users can be on the other side. */
+/* Whether the Redis runs on this machine. */
 bool redis_url_is_local(const struct redis_url *url);
 
 /* "redis://host:port/0", "unix:path"; without the user. */

@@ -43,7 +43,7 @@ typedef void transcripts_fn(void *data, int error, const struct buf *found);
 
 struct transcripts_ask {
 	enum transcripts_question question;
-	struct str owner; /* without data: everybody's */
+	struct str owner; /* without data: of all owners */
 	int64_t session;
 	int64_t before; /* 0 = from the end */
 	struct str text;

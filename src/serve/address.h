@@ -1,5 +1,5 @@
-/* Addresses of peers, and what is known of peers without a token: how many connections they hold,
- * how many wrong tokens they have tried. */
+/* Addresses of peers. For peers without a token, how many connections they hold and how many wrong
+ * tokens they have tried. */
 #ifndef SERVE_ADDRESS_H
 #define SERVE_ADDRESS_H
 

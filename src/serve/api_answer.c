@@ -121,8 +121,8 @@ static void api_read_reply(struct body *body, const struct record_ask *ask, stru
 }
 
 /* The user that made a call does not approve it: another one with all rights does. A cookie alone
- * says nothing, because any program gets one for its token; one by the link that perch serve prints
- * is a person's. */
+ * proves nothing, because any program gets one for its token; only a cookie from the link that
+ * perch serve prints shows that a person asks. */
 static bool api_may_answer(
 	struct exchange *exchange, const struct record *record, const struct record_ask *ask)
 {
@@ -138,7 +138,7 @@ static bool api_may_answer(
 	return false;
 }
 
-/* What is answered to a prompt may be a secret, and is not written down. */
+/* The answer to a prompt may be a secret, so it is not written to the log. */
 static const char *api_note_text(const struct record_ask *ask, const perch_answer *answer)
 {
 	if (answer->cancel)
@@ -148,7 +148,7 @@ static const char *api_note_text(const struct record_ask *ask, const perch_answe
 	return answer->yes ? "allowed" : "refused";
 }
 
-/* With audit = "required", an answer that cannot be noted is not given. */
+/* With audit = "required", an answer that cannot be logged is not passed on. */
 static bool api_note(struct exchange *exchange, const struct record *record,
 	const struct record_ask *ask, const perch_answer *answer)
 {

@@ -8,7 +8,7 @@ enum { API_JOBS_MAX = 1000 }; /* in one answer */
 
 struct record;
 
-/* The job that the address names; NULL: there is none for this user, which was answered. */
+/* The job that the address names. NULL: this user has no such job, which was answered. */
 struct record *api_find(struct exchange *exchange);
 
 #endif

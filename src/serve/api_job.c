@@ -105,7 +105,8 @@ static bool api_last_event(struct exchange *exchange, uint64_t *ret_number)
 	return false;
 }
 
-/* ?follow=no: it ends with what is there, for a client that hears the rest from /api/events. */
+/* ?follow=no: the stream ends with the present events, for a client that gets later ones from
+ * /api/events. */
 static bool api_follows(const struct exchange *exchange)
 {
 	char text[8];

@@ -21,8 +21,8 @@ struct body {
 bool body_open(struct body *body, struct exchange *exchange);
 void body_close(struct body *body);
 
-/* A member of this type; null counts as absent. NULL: there is none, or it was answered that it
- * must be of another type. */
+/* A member of this type; null counts as absent. NULL: there is none, or it has the wrong type,
+ * which was answered. */
 const perch_json_value *body_get(struct body *body, const char *name, perch_json_type type);
 
 /* The same, and it must be there. */

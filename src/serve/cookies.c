@@ -195,7 +195,7 @@ void cookies_login(struct exchange *exchange)
 		cookies_refuse(exchange);
 }
 
-/* null: nobody. A page asks so, because a browser tells its user of every 401. */
+/* null: nobody is signed in. It is no 401, because a browser shows its user every 401. */
 void cookies_who(struct exchange *exchange)
 {
 	_cleanup_(buf_free) struct buf json = { 0 };
@@ -207,6 +207,7 @@ void cookies_who(struct exchange *exchange)
 		perch_json_begin_object(&out);
 		json_write_text(&out, "name", str_from(token->name));
 		json_write_text(&out, "role", token->is_admin ? STR("admin") : STR("user"));
+		json_write_flag(&out, "person", exchange->by_link);
 		perch_json_end_object(&out);
 	} else {
 		perch_json_write_null(&out);

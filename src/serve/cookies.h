@@ -15,7 +15,7 @@ struct cookie {
 	char hash[SHA256_HEX_SIZE];
 	int64_t until; /* seconds since 1970 */
 	struct identity *who;
-	bool is_by_link; /* a person has it: the link is shown on a terminal alone */
+	bool is_by_link; /* a person has it: the link is shown only on a terminal */
 };
 
 struct cookies {
@@ -41,12 +41,12 @@ void cookies_free(struct cookies *cookies);
 struct cookie *cookies_add(struct cookies *cookies, const char *hash, int64_t until,
 	struct identity *who, bool is_by_link);
 
-/* cookies_file.c: browsers stay signed in when the server is started again. A file that cannot be
- * read or written costs a sign-in, so nobody is told. */
+/* cookies_file.c: browsers stay signed in when the server is started again. If the file cannot be
+ * read or written, users have to sign in again: no message is needed. */
 void cookies_save(const struct cookies *cookies);
 void cookies_load(struct serve *serve);
 
-/* GET /api/login: {"user":{"name","role"}}; POST /api/login {"token"} or {"once"}, POST
+/* GET /api/login: {"user":{"name","role","person"}}; POST /api/login {"token"} or {"once"}, POST
  * /api/logout. */
 void cookies_who(struct exchange *exchange);
 void cookies_login(struct exchange *exchange);

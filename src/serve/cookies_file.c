@@ -58,7 +58,7 @@ void cookies_save(const struct cookies *cookies)
 
 /* ---- reading ---------------------------------------------------------------------- */
 
-/* Whose it is, if that is still the same. */
+/* The owner of a cookie, if the token is still the same. */
 static struct identity *cookies_file_owner(
 	const struct serve *serve, struct str token, struct str name)
 {

@@ -37,7 +37,7 @@ struct deadlines {
 int deadlines_open(struct deadlines *deadlines, perch_host *host, perch_err *err);
 void deadlines_close(struct deadlines *deadlines);
 
-/* Those that are of this kind by now have the new length, too. */
+/* The new length also holds for those that have entered this kind already. */
 void deadlines_set_length(struct deadlines *deadlines, enum deadline_kind kind, uint64_t length_ns);
 
 /* Enters anew, from any kind. */

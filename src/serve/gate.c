@@ -68,7 +68,8 @@ static bool gate_check_host(struct exchange *exchange, const struct http_request
 /* ---- behind a proxy -------------------------------------------------------------- */
 
 /* The last member of the last field is what the proxy has seen itself: all before it is the
- * client's word. Where the proxy tells no address, it is nobody's, and so not of this machine. */
+ * client's word. If the proxy gives no address, the client counts as unknown, and so as not on this
+ * machine. */
 static void gate_heed_client(const struct http_request *request, struct address *ret_address)
 {
 	struct str last = { 0 };
@@ -167,8 +168,8 @@ static void gate_refuse(struct exchange *exchange, bool was_given)
 			was_given ? "that token is not valid" : "this needs a token", &ask, 1);
 }
 
-/* Whether a proxy that nobody has named as trusted passes on somebody else's request: its own
- * address, which may be of this machine, is not the client's. */
+/* Whether a proxy that is not listed as trusted passes on a request of another client: then the
+ * peer's address, which may be on this machine, is not the client's. */
 static bool gate_is_passed_on(const struct exchange *exchange, const struct http_request *request)
 {
 	struct str any;
@@ -196,7 +197,8 @@ static void gate_welcome(struct exchange *exchange, struct identity *who)
 	peer->is_known = true;
 }
 
-/* Whether the browser says that the request is our own page's: a form of another site cannot. */
+/* Whether the browser says that the request comes from our own page: a form of another site cannot
+ * have that. */
 static bool gate_check_cookie(
 	struct exchange *exchange, const struct http_request *request, bool is_own_origin)
 {

@@ -8,7 +8,7 @@
 struct identity {
 	struct link link;
 	size_t refs;
-	bool is_revoked; /* nothing that it began is told any more */
+	bool is_revoked; /* nothing is told any more about the jobs that it began */
 	bool is_own;     /* not from the file: made by this process */
 	struct arena arena;
 	struct token token;
@@ -27,15 +27,15 @@ struct identity *identity_add(
 struct identity *identity_keep(struct identity *identity);
 void identity_drop(struct identity *identity); /* NULL is fine */
 
-/* Those of the file are to be these from now on: unchanged ones stay, others are revoked. -ENOMEM:
- * what was revoked is. */
+/* Replaces the users of the token file: unchanged ones stay, all others are revoked. After -ENOMEM,
+ * those that were revoked stay revoked. */
 int identities_update(struct identities *identities, const struct tokens *tokens);
 
 /* Revokes those whose time is over by now. */
 void identities_expire(struct identities *identities, int64_t now);
 
-/* The user whose token has this text, looked for in a time that does not depend on what it is. A
- * token that has expired is none. */
+/* The user whose token has this text. The time of the search does not depend on the text. NULL for
+ * an expired token. */
 struct identity *identities_find(const struct identities *identities, struct str text, int64_t now);
 struct identity *identities_named(const struct identities *identities, const char *name);
 void identities_free(struct identities *identities);

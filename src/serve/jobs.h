@@ -36,7 +36,7 @@ int jobs_open(struct serve *serve, const char *path, perch_err *err);
 /* Begins the jobs that can begin. */
 void jobs_look(struct serve *serve);
 
-/* Its ladder begins; one that waits is over at once. */
+/* Cancels a job: a running one gets SIGTERM first, a waiting one is over at once. */
 void jobs_cancel(struct record *record);
 
 /* ---- jobs_run.c ------------------------------------------------------------------ */
@@ -44,7 +44,7 @@ void jobs_cancel(struct record *record);
 /* Runs it: from now on it tells. */
 void jobs_begin(struct record *record);
 
-/* It ends without having run, or without having told: words for its error. */
+/* Ends a job that has not run, or whose end was not told, with words for its error. */
 void jobs_fail(struct record *record, enum queue_state state, const char *code, const char *text);
 
 /* Its end: frees what is not needed behind it. */

@@ -8,8 +8,8 @@ void mcp_post(struct exchange *exchange);
 void mcp_listen(struct exchange *exchange);
 void mcp_delete(struct exchange *exchange);
 
-/* Two things of one name are warned of, and /mcp says so until one has another. Fails without
- * memory, and as the service does. */
+/* When two things have the same name, the operator is warned, and /mcp answers with that error
+ * until one is renamed. Fails without memory, and as the service does. */
 int mcp_endpoint_open(struct serve *serve, perch_err *err);
 void mcp_endpoint_changed(struct serve *serve);
 /* For options.told of the service. */

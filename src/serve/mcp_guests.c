@@ -142,8 +142,8 @@ static void guest_tell(struct mcp_visit *visit, struct str line)
 		guest_hold(visit, true);
 }
 
-/* The response is the last message of its exchange. What belongs to none is for the listener, if
- * there is one; but no response is. */
+/* The response is the last message of its exchange. A message that belongs to no request goes to
+ * the listener, if there is one; a response never does. */
 static void guest_send(struct mcp_caller *caller, const struct mcp_outgoing *outgoing)
 {
 	struct mcp_guest *guest = container_of(caller, struct mcp_guest, caller);

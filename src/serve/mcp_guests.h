@@ -23,7 +23,7 @@ struct mcp_visit {
 	struct mcp_visit *next_over;
 	uint64_t begun_ns;
 	bool is_over;
-	bool is_held; /* the client does not read: nor is what the job says */
+	bool is_held; /* the client does not read, so the job's output is not read either */
 };
 
 struct mcp_guest {
@@ -65,11 +65,11 @@ void guest_visit_end(struct mcp_visit *visit);
  * waits. */
 void guests_settle(struct serve *serve);
 
-/* Ends sessions that nobody has used for long, and those of revoked tokens. */
+/* Ends sessions that were not used for long, and those of revoked tokens. */
 void guests_sweep(struct serve *serve);
 
-/* Room for another session of this user: the one that was not used for the longest time makes it.
- * False: all are in use. */
+/* Makes room for another session of this user, by ending the one that was unused for the longest
+ * time. False: all are in use. */
 bool guests_make_room(struct serve *serve, const struct identity *who);
 
 #endif

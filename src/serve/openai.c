@@ -172,7 +172,7 @@ static bool openai_follow(
 	return false;
 }
 
-/* A session for the request. One that is new to the agent is told the messages before. */
+/* A session for the request. A new session begins with the earlier messages of the conversation. */
 static bool openai_choose_session(struct exchange *exchange, struct openai_request *request,
 	char fresh[RECORD_ID_SIZE], struct str *ret_session, bool *ret_tells_all)
 {

@@ -1,5 +1,5 @@
-/* OpenAI's surface: models are agents, a completion is a turn. What its clients were seen to need
- * is answered; what they ask for that an agent cannot do is refused in words. */
+/* OpenAI's surface: models are agents, a completion is a turn. It answers what real clients were
+ * seen to need, and refuses, in words, what an agent cannot do. */
 #ifndef SERVE_OPENAI_H
 #define SERVE_OPENAI_H
 
@@ -15,7 +15,7 @@ struct watcher_kind;
 enum {
 	OPENAI_CONVERSATIONS_MAX = 4096,
 	OPENAI_JOIN_MS = 60 * 1000,  /* a repeated request joins a job that ended so recently */
-	OPENAI_PATIENCE_MAX = 86400, /* seconds; more is no patience of a client */
+	OPENAI_PATIENCE_MAX = 86400, /* seconds; a larger number in the header is not believed */
 };
 
 /* ---- handlers -------------------------------------------------------------------- */

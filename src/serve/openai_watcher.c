@@ -29,7 +29,7 @@ static const char *openai_error(struct openai_turn *turn)
 	return error->data;
 }
 
-/* It has run: a client that repeated the request would run it again, so it should not. */
+/* The turn has run: the client is told not to repeat the request, which would run it again. */
 static void openai_answer_failure(struct watcher *watcher)
 {
 	struct exchange *exchange = watcher->exchange;
@@ -124,9 +124,9 @@ void openai_pump(struct watcher *watcher)
 		openai_end_stream(watcher);
 }
 
-/* No other client waits for it: it need not go on. A client whose own patience is at its end comes
- * again, and is waited for. Its clock began before ours and is told in whole seconds: half of it is
- * enough. */
+/* A job that no other client waits for is cancelled. A client whose own timeout is over will try
+ * again, so the job waits for it. The client's clock began before ours and is told in whole
+ * seconds, so half of its time counts as a timeout. */
 static void openai_left(struct watcher *watcher)
 {
 	struct record *record = watcher->record;

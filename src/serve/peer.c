@@ -185,7 +185,7 @@ static void peer_linger(struct peer *peer)
 	shutdown(peer->fd, SHUT_WR);
 }
 
-/* The client has gone: work that only it has use for is ended. */
+/* The client has gone: jobs that no other client needs are cancelled. */
 static void peer_heed_end(struct peer *peer)
 {
 	enum http_phase phase = http_connection_phase(&peer->http);
@@ -306,7 +306,7 @@ void peer_open(struct serve *serve, int fd, const struct address *address)
 	peer_touch(peer);
 }
 
-/* What it was told while it was settled has touched it again. */
+/* It was changed again while it was settled. */
 static void peer_untouch(struct peer *peer)
 {
 	struct peer **at = &peer->serve->touched;
@@ -331,7 +331,7 @@ static void peer_free(struct peer *peer)
 	http_connection_free(&peer->http);
 	buf_free(&peer->in);
 	buf_free(&peer->out);
-	peer_untouch(peer); /* last: what was abandoned may have touched it */
+	peer_untouch(peer); /* last, because ending its exchange may have changed it */
 	free(peer);
 	serve_resume(serve);
 }

@@ -1,6 +1,6 @@
-/* A connection: bytes in and out, its deadlines, and the exchange that is under way. What a
- * callback has changed is settled once, before the loop waits again: so nothing is freed under
- * anybody's feet, and what was written in one round goes out together. */
+/* A connection: bytes in and out, its deadlines, and the exchange that is under way. Changes
+ * by callbacks are settled once, before the loop waits again: so nothing is freed while a callback
+ * still uses it, and everything that was written in one round is sent together. */
 #ifndef SERVE_PEER_H
 #define SERVE_PEER_H
 
@@ -12,7 +12,7 @@
 
 enum {
 	PEER_SCRATCH = 64 * 1024,
-	PEER_FULL = 64 * 1024,      /* bytes to be sent behind which a stream waits */
+	PEER_FULL = 64 * 1024,      /* a stream waits while so many bytes are still to be sent */
 	PEER_BODY_STEP_SECONDS = 5, /* a body is looked at so often; or when its time is over */
 	PEER_LINGER_SECONDS = 2,
 };
@@ -41,7 +41,8 @@ struct peer {
 	bool is_known : 1; /* a valid token was shown */
 	bool has_left : 1; /* the client will send nothing more */
 	bool is_lingering : 1;
-	bool is_exempt : 1; /* from the limit of strangers: loopback, unix socket, a trusted proxy */
+	bool is_exempt : 1; /* from the limit for unknown clients: loopback, unix socket, a trusted
+						   proxy */
 };
 
 /* Takes a connection, descriptor and all. */

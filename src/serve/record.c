@@ -264,8 +264,8 @@ static bool record_is_needed(const struct record *record)
 	return record->watchers.count || record->is_saving;
 }
 
-/* Over the limit the oldest go first, whole, but for one whose key may come again. Of jobs that
- * run, the oldest events. */
+/* Over the limit, the oldest ended jobs are forgotten first (of a job whose key may still be sent
+ * again only its events), then the oldest events. */
 static void records_shrink(struct serve *serve, int64_t now_ms)
 {
 	struct records *records = &serve->records;

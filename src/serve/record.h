@@ -101,7 +101,7 @@ void records_add(struct records *records, struct record *record);
 void records_remove(struct records *records, struct record *record); /* frees it */
 void records_free(struct records *records);
 
-/* Its state becomes another, and the counts with it. */
+/* Changes its state, and the counts of jobs by state. */
 void record_become(struct record *record, enum queue_state state);
 
 /* A question is no longer open; one that never was is fine. */

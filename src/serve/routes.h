@@ -17,7 +17,7 @@ struct route {
 	void (*handle)(struct exchange *exchange);
 };
 
-/* A row of the one is explained by the row of the same number of the other. */
+/* Row N of the second table says how the address in row N of the first is handled. */
 extern const struct http_routes routes;
 extern const struct route route_table[];
 

@@ -106,8 +106,8 @@ static bool serve_has_ended(const struct serve *serve)
 		!serve->queue->table->unwritten(serve->queue);
 }
 
-/* What callbacks have changed. A connection that has gone ends what it asked for, and that may
- * speak to others. */
+/* What callbacks have changed. When a connection has gone, its jobs end, which may send messages
+ * to other connections. */
 static void serve_settle(struct serve *serve)
 {
 	do {

@@ -16,7 +16,8 @@ struct serve_options {
 	const char *socket;        /* a unix socket beside it */
 	const char *anonymous;     /* requests without a token belong to this user */
 	const char *const *agents; /* files of profiles that are offered too; ends with NULL */
-	bool is_check;             /* only to be described: nothing is opened that another may hold */
+	bool
+		is_check; /* only to be described: no file is opened that another process may have locked */
 	bool is_durable;
 	bool no_store;
 	bool mcp_without_prefix; /* names of tools at /mcp */
@@ -26,7 +27,7 @@ struct serve_options {
 	const char *queue_password;
 	const struct buf *queue_key; /* by which workers know us; NULL = none */
 	int sockets;                 /* that were handed over, from descriptor 3 on */
-	/* A line for people; `is_warning` or a mere word. */
+	/* A line for people, which may be a warning. */
 	void (*say)(void *data, bool is_warning, const char *text);
 	void (*note)(void *data, struct str job); /* a job has ended: JSON */
 	void *data;

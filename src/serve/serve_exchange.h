@@ -1,5 +1,5 @@
-/* A request and its answer. A handler answers at once, or keeps the exchange and answers later; its
- * keeper is told when the client is gone before. */
+/* A request and its answer. A handler answers at once, or keeps the exchange and answers later;
+ * then it is told if the client leaves first. */
 #ifndef SERVE_SERVE_EXCHANGE_H
 #define SERVE_SERVE_EXCHANGE_H
 
@@ -37,7 +37,7 @@ struct exchange {
 	uint64_t begun_ns;
 	struct address address;
 	bool by_cookie;
-	bool by_link;          /* a cookie that the link which works once has given */
+	bool by_link;          /* a cookie that was made by the link that works once */
 	bool is_secure;        /* https, as a trusted proxy says */
 	bool is_stream;        /* its answer is written in pieces */
 	bool ends_with_client; /* no other client has use for it */
@@ -57,7 +57,7 @@ void exchange_comment(struct exchange *exchange);
 /* The connection is gone. */
 void exchange_abandon(struct exchange *exchange);
 
-/* Answers bytes that are no request. */
+/* Answers bytes that are not a request. */
 void exchange_refuse(struct peer *peer, int status, const char *text);
 
 /* ---- gate.c: which user a request comes from, and whether it is meant for us --------- */
@@ -98,7 +98,7 @@ void exchange_piece(struct exchange *exchange, struct str piece);
 /* The end of a stream; the exchange is gone. */
 void exchange_end(struct exchange *exchange);
 
-/* The connection is closed in the middle of an answer. The keeper hears of it. */
+/* Closes the connection in the middle of an answer. The handler that keeps the exchange is told. */
 void exchange_cut(struct exchange *exchange);
 
 /* ---- what was asked -------------------------------------------------------------- */

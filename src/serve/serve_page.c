@@ -1,5 +1,5 @@
-/* The page's files. They are packed when perch is built, and sent so: who asks for them is a
- * browser, and without a word on codings any may be sent (RFC 9110, 12.5.3). */
+/* The page's files. They are packed when perch is built, and sent so: they are requested by
+ * browsers, and a request that names no codings accepts any (RFC 9110, 12.5.3). */
 #include "serve/serve_page.h"
 
 #include <string.h>
@@ -7,6 +7,7 @@
 #include "base/macros.h"
 #include "serve/serve_exchange.h"
 #include "wire/http_request.h"
+#include "wire/http_text.h"
 
 /* Nothing runs but our own files, nothing is shown from elsewhere, and no site frames it. */
 #define PAGE_POLICY                                                                    \
@@ -14,11 +15,32 @@
 	"worker-src 'self'; img-src 'self' data: blob:; frame-ancestors 'none'; base-uri " \
 	"'none'; form-action 'none'"
 
+/* "gzip", "gzip;q=0.5", "*"; not "gzip;q=0". */
+static bool page_coding_fits(struct str item)
+{
+	struct str name = str_trim(str_cut(&item, ';'));
+	struct str weight = str_trim(item);
+	if (!http_same_word(name, STR("gzip")) && !str_is(name, "*"))
+		return false;
+	if (weight.len < 3 || !http_same_word((struct str){ weight.data, 2 }, STR("q=")))
+		return true;
+	for (size_t i = 2; i < weight.len; i++) {
+		if (weight.data[i] != '0' && weight.data[i] != '.')
+			return true;
+	}
+	return false;
+}
+
 static bool page_may_be_packed(const struct exchange *exchange)
 {
-	struct str any;
-	return !http_request_get(exchange->request, "Accept-Encoding", &any) ||
-		http_request_has(exchange->request, "Accept-Encoding", "gzip");
+	struct str codings;
+	if (!http_request_get(exchange->request, "Accept-Encoding", &codings))
+		return true;
+	while (codings.len) {
+		if (page_coding_fits(str_cut(&codings, ',')))
+			return true;
+	}
+	return false;
 }
 
 /* Whether the browser has it already. */

@@ -93,7 +93,7 @@ struct str serve_date(struct serve *serve);
 /* Whether an address is one of trusted_proxies. */
 bool serve_trusts(const struct serve *serve, const struct address *address);
 
-/* A connection has gone: there may be room for others. */
+/* A connection has gone: there may be room for another one. */
 void serve_resume(struct serve *serve);
 
 /* ---- serve_tick.c ---------------------------------------------------------------- */
@@ -126,7 +126,7 @@ bool serve_may_see(const struct exchange *exchange, const struct record *record)
 
 void serve_now(const struct serve *serve, struct metrics_now *ret_now);
 
-/* A line of the audit log: a user, or somebody without a valid token, was turned down. */
+/* Writes to the audit log that a request was refused, of a user or without a valid token. */
 void serve_note_refusal(const struct exchange *exchange, struct str name, const char *why);
 
 /* A job has ended: its transcript, its conversation. */

@@ -1,5 +1,5 @@
-/* Tokens: the users who may ask. Stored as hashes in $XDG_STATE_HOME/perch/tokens.json; a token is
- * random and long, so that its hash alone is enough to recognize it. */
+/* Tokens: the users of the gateway. Stored as hashes in $XDG_STATE_HOME/perch/tokens.json; a token
+ * is random and long, so that its hash alone is enough to recognize it. */
 #ifndef SERVE_TOKENS_H
 #define SERVE_TOKENS_H
 
@@ -40,8 +40,8 @@ void tokens_free(struct tokens *tokens);
 
 const struct token *tokens_named(const struct tokens *tokens, const char *name);
 
-/* The user of the page's link that works once; no token has this name, or their jobs were shared.
- */
+/* The user of the page's link that works once. No token may have this name, because its user would
+ see the same jobs. */
 #define TOKEN_LOCAL_USER "local"
 
 /* Letters, digits, '-', '_', '.', '@': what can stand in a file, a header and a log. */
@@ -50,7 +50,7 @@ bool token_is_name(const char *name);
 /* "agent:PATTERN", "tool:PATTERN" or "plugin:PATTERN". */
 bool token_is_pattern(const char *pattern);
 
-/* Whether what it allows contains this one. */
+/* Whether the token allows this entry. */
 bool token_allows(const struct token *token, perch_entry_kind kind, const char *name);
 
 /* Makes a new text. -EIO without random numbers. */

@@ -184,7 +184,7 @@ static int tokens_write(int directory, const struct tokens *tokens, const char *
 	return r < 0 ? err_set(err, r, "the tokens cannot be written: %s", perch_strerror(r)) : 0;
 }
 
-/* The tokens while nobody else changes them. */
+/* The tokens under the lock: no other process changes them. */
 struct tokens_held {
 	struct tokens tokens;
 	int directory;

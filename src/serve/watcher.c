@@ -40,7 +40,7 @@ static void watcher_release(struct watcher *watcher)
 	free(watcher);
 }
 
-/* First it leaves: what is done about it may end the job, which would be told to it. */
+/* It leaves the lists first: its `gone` may end the job, and that end must not be told to it. */
 static void watcher_gone(struct exchange *exchange)
 {
 	struct watcher *watcher = exchange->data;

@@ -24,7 +24,7 @@ static void bound_unlink(struct bound_tools *tools, struct bound_tool *bound)
 	*link = bound->next;
 }
 
-/* What was allowed changes as the binding does. No file is a stamp, too. */
+/* Grants may change as the binding may. A missing file has a stamp, too. */
 static struct stat bound_stamp_grants(void)
 {
 	struct stat stamp;
@@ -106,7 +106,7 @@ static bool bound_is_unchanged(const struct bound_tool *bound)
 		stamp_is_unchanged(&grants, &bound->grants_stamp);
 }
 
-/* It is given to no new user; with its last one it goes. */
+/* No new job gets it; it is freed with the last job that uses it. */
 static void bound_retire(struct bound_tools *tools, struct bound_tool *bound)
 {
 	bound->is_stale = true;

@@ -1,5 +1,5 @@
 /* The bindings that jobs use: each is read once, and again when its file or what was allowed has
- * changed. One that was changed goes with its last user. */
+ * changed. A binding that was changed is freed with the last job that uses it. */
 #ifndef SERVICE_BOUND_TOOLS_H
 #define SERVICE_BOUND_TOOLS_H
 
@@ -29,7 +29,7 @@ struct bound_tools {
 /* Adds one that was given as a file, under the name of its plugin. -EEXIST: there is one. */
 int bound_tools_add(struct bound_tools *tools, const char *path, perch_err *err);
 
-/* The binding of a name as it is now, for one more user. */
+/* The binding of a name as it is now, for one more job. */
 int bound_tools_use(
 	struct bound_tools *tools, const char *name, struct bound_tool **ret_bound, perch_err *err);
 

@@ -162,7 +162,7 @@ int perch_service_catalog(perch_service *service, perch_catalog **ret_catalog, p
 	_cleanup_(cleanup_catalog) perch_catalog *catalog = calloc(1, sizeof(*catalog));
 	if (!catalog)
 		return err_no_memory(err);
-	/* Before anything is read: what changes in between is told. */
+	/* Called before anything is read, so that a change during the reading is reported. */
 	service_watch_remember(service->watch);
 	int r = service_read_exposure(service, err);
 	if (r < 0)

@@ -27,7 +27,7 @@ struct tools_of {
 	bool can_write;
 };
 
-/* What its sandbox leaves it; everything where there is none. */
+/* What a tool may do in its sandbox; everything where there is no sandbox. */
 static int catalog_judge_binding(struct tools_of *of)
 {
 	const struct tool_binding *binding = of->binding;
@@ -39,7 +39,7 @@ static int catalog_judge_binding(struct tools_of *of)
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
 	of->has_network = policy.net != SANDBOX_NET_NONE;
-	of->can_write = list_count(policy.write); /* what it runs in, it only reads */
+	of->can_write = list_count(policy.write); /* the directory that it runs in is read-only */
 	return 0;
 }
 
@@ -203,7 +203,7 @@ static int catalog_add_command(perch_catalog *catalog, const struct exposure *ex
 	return catalog_add(catalog, exposure, &added);
 }
 
-/* Of several that list a command the first counts. */
+/* If several plugins list a command, the first one counts. */
 static bool catalog_is_listed(const struct registry *registry, size_t before, const char *command)
 {
 	for (size_t i = 0; i < before; i++) {

@@ -21,7 +21,7 @@ struct perch_catalog {
 	size_t server_cap;
 };
 
-/* Takes it if it is exposed, and counts it as hidden if not. -ENOMEM. */
+/* Adds an entry if it is exposed, else counts it as hidden. -ENOMEM. */
 int catalog_add(perch_catalog *catalog, const struct exposure *exposure, const perch_entry *entry);
 
 /* A sentence. -ENOMEM. */
@@ -33,7 +33,8 @@ static inline const char *catalog_text(const char *text)
 	return text && text[0] ? text : NULL;
 }
 
-/* Each adds its kind. What cannot be read is a note; -ENOMEM alone. */
+/* Each adds the entries of its kind. A file that cannot be read becomes a note; fails only with
+ * -ENOMEM. */
 int catalog_add_tools(
 	perch_catalog *catalog, const struct exposure *exposure, const struct bound_tools *tools);
 int catalog_add_commands(perch_catalog *catalog, const struct exposure *exposure);

@@ -96,7 +96,7 @@ static int job_run_check_shown(perch_job *job, perch_err *err)
 	return r == -ENOENT ? err_set(err, r, "there is no command '%.200s'", name) : r;
 }
 
-/* Those that are about how, not about what. */
+/* Options that say how the command is run, not which. */
 static int job_run_take_options(perch_job *job, const perch_job_request *request, perch_err *err)
 {
 	perch_fledge_options *own = &job->run.given;
@@ -144,7 +144,7 @@ static int job_run_take(perch_job *job, const perch_job_request *given, perch_er
 	return has_all ? 0 : err_no_memory(err);
 }
 
-/* It was not started: the words, and an end. */
+/* It was not started: tells the reason, then the end. */
 static void job_run_fail(perch_job *job, const char *code, const char *words, int exit_code)
 {
 	const perch_job_end end = {
@@ -167,7 +167,8 @@ static void job_run_leave(perch_job *job)
 		job_run_fail(job, "cancelled", "cancelled", EXIT_SIGNAL + job->signal);
 }
 
-/* As `perch run` exits: what is missing of ours must not look like a missing command. */
+/* The exit code that `perch run` has: a missing file of perch's own must not look like a missing
+ * command. */
 static int job_run_exit_code(int r, const perch_err *err)
 {
 	if (err->stage && strcmp(err->stage, "prepare") == 0)
@@ -267,7 +268,7 @@ static void job_run_hold(perch_job *job, bool is_held)
 		perch_fledge_run_hold(job->run.run, is_held);
 }
 
-/* What was answered stays open where it was no answer. */
+/* A question stays open when its answer does not fit. */
 static int job_run_answer(
 	perch_job *job, struct job_ask *ask, const perch_answer *answer, perch_err *err)
 {

@@ -30,7 +30,7 @@ static bool job_take_has_before(const perch_job *job)
 	return false;
 }
 
-/* One that can run at once takes a place among those that run; any other among those that wait. */
+/* A job that can run at once counts among the running ones, any other among those that wait. */
 static int job_take_find_room(perch_job *job, perch_err *err)
 {
 	const perch_service *service = job->service;
@@ -81,7 +81,7 @@ static int job_take_copy_text(perch_job *job, const char *text, const char **ret
 	return text && !*ret_copy ? -ENOMEM : 0;
 }
 
-/* What every kind has; the rest is the kind's own to copy. */
+/* Copies what every kind has; the kind copies the rest. */
 static int job_take_copy_common(perch_job *job, const perch_job_request *given, perch_err *err)
 {
 	perch_job_request *own = &job->request;

@@ -76,7 +76,7 @@ static struct audit_origin job_tool_origin(perch_job *job)
 	};
 }
 
-/* No process was started, but it is a call that was asked for. */
+/* No process was started, but the call was asked for, so it is recorded. */
 static void job_tool_refuse(
 	perch_job *job, perch_tool_code code, const char *stage, const char *words)
 {
@@ -151,7 +151,7 @@ static int job_tool_answer(
 	return 0;
 }
 
-/* Whether it may begin now; else it was asked about, or refused. */
+/* Whether the call may begin now. If not, the user was asked, or it was refused. */
 static bool job_tool_is_approved(perch_job *job)
 {
 	struct tool_job *own = &job->tool;
@@ -251,7 +251,7 @@ static void job_tool_start(perch_job *job)
 	}
 	if (!job_tool_is_approved(job))
 		return;
-	/* From here on the call has the clock. */
+	/* From here on the call itself watches the time. */
 	if (job->has_timer)
 		timer_cancel(&service->host->loop.timers, &job->deadline);
 	const struct tool_call_options options = job_tool_options(job);
@@ -268,7 +268,8 @@ static void job_tool_cancel(perch_job *job, int signal)
 	tool_call_cancel(job->tool.call);
 }
 
-/* Its output is read on, because it is not much and the clock goes on; it is told later. */
+/* The output of a held call is still read, because it is short and the clock runs; it is told
+ * later. */
 static void job_tool_hold(perch_job *job, bool is_held)
 {
 	if (is_held || !job->tool.is_done)

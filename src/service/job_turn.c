@@ -49,7 +49,7 @@ static void job_turn_recorded(void *data, const char *id, int r, const perch_err
 	job_turn_conclude(job);
 }
 
-/* What its end speaks of is the agent's, or stays as long as the job. */
+/* The texts of its end are the agent's, or live as long as the job. */
 void job_turn_finish(perch_job *job, const perch_agent_end *end)
 {
 	job->turn.end = *end;
@@ -66,7 +66,7 @@ void job_turn_finish(perch_job *job, const perch_agent_end *end)
 		job_turn_conclude(job);
 }
 
-/* One that never ran has left its session as it was, also where it was to begin a new one. */
+/* A turn that never ran has not changed its session, also if it was to begin a new one. */
 void job_turn_finish_unstarted(perch_job *job, perch_agent_end end)
 {
 	_cleanup_(session_left_free) struct session_left left = { 0 };
@@ -210,7 +210,7 @@ static void job_turn_free(perch_job *job)
 {
 	const struct session_spending unknown = { 0 };
 	struct turn_job *own = &job->turn;
-	/* First the agent: the next turn of its session must not meet it. */
+	/* The agent is freed first: the next turn of its session must not meet it. */
 	agent_turn_free(steal(&own->turn));
 	if (own->session) {
 		session_turn_silence(own->session);

@@ -1,5 +1,6 @@
 /* The parts of jobs that are turns: job_turn_take.c takes them, job_turn.c brings them to their
- * end, job_turn_events.c tells what happens meanwhile, job_turn_permit.c what the agent may. */
+ * end, job_turn_events.c tells what happens meanwhile, job_turn_permit.c handles its permissions.
+ */
 #ifndef SERVICE_JOB_TURN_H
 #define SERVICE_JOB_TURN_H
 
@@ -11,7 +12,7 @@ int job_turn_take(perch_job *job, const perch_job_request *request, perch_err *e
 int job_turn_queue(perch_job *job, perch_err *err);
 bool job_turn_is_behind(const perch_job *job, const perch_job *other);
 
-/* Where nothing is stored: the next one of its session may begin. */
+/* For a turn without stored sessions: the next turn of its session may begin. */
 void job_turn_pass_on(perch_job *job);
 
 /* ---- job_turn.c ------------------------------------------------------------ */
@@ -28,7 +29,8 @@ void job_turn_finish_unstarted(perch_job *job, perch_agent_end end);
 
 /* ---- job_turn_permit.c ----------------------------------------------------- */
 
-/* The agent asks: answered at once where the user has said before what counts now too. */
+/* The agent asks for a permission. It is answered at once if an earlier answer of the user still
+ * counts. */
 void job_turn_permission(
 	void *data, struct agent_turn *agent, const struct agent_permission *permission);
 int job_turn_answer(

@@ -14,7 +14,8 @@ static void job_turn_forgotten(void *data, const char *id, int r, const perch_er
 		job_turn_warn(data, "the old session id is not forgotten", err);
 }
 
-/* Behind the start, or before what says why there is none: a wrong key may be the cause. */
+/* Warnings come behind the start event, or before the error that tells why there is no start: a
+ * wrong key may be the cause. */
 static void job_turn_warn_of_profile(perch_job *job)
 {
 	const char *const *warning = job->turn.options.profile->warnings;

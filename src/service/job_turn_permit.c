@@ -1,4 +1,4 @@
-/* What an agent may: its permissions are questions of its job, unless the user has allowed the tool
+/* The permissions of an agent: they are questions of its job, unless the user has allowed the tool
  * for good (registry/grants.h), for its session (agent/sessions.h) or for the turn. */
 #include <errno.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 /* The longest name of a tool that is remembered, in bytes. */
 enum { PERMIT_TOOL_MAX = 200 };
 
-/* One that can be a line, and that the user can have read. */
+/* Whether a name fits into one line and can be shown as it is. */
 static bool job_turn_is_memorable(struct str tool)
 {
 	bool is_plain = tool.len > 0 && tool.len <= PERMIT_TOOL_MAX;
@@ -68,7 +68,7 @@ static int job_turn_allow_for_good(perch_job *job, const char *tool, perch_err *
 	return grants_add_tool(job->turn.options.profile->path, tool, err);
 }
 
-/* What may be answered to a permission that the agent has no options of its own for. */
+/* The possible answers to a permission for which the agent offers none itself. */
 static const struct permit_way {
 	const char *id;
 	const char *name;

@@ -154,7 +154,7 @@ static int service_copy_options(
 	return is_whole ? 0 : err_no_memory(err);
 }
 
-/* A file that has become wrong takes nothing back and gives nothing: what held before holds. */
+/* When the file has become wrong, the settings stay as they were before. */
 void service_renew_exposure(perch_service *service)
 {
 	perch_err err = { 0 };
@@ -284,7 +284,7 @@ static void service_free_jobs(perch_service *service, enum job_stage from, enum 
 	}
 }
 
-/* Those that are over are told of their end, whoever holds the sessions. */
+/* Jobs that are over get their end event, also when another process holds the sessions. */
 static void service_end_jobs(perch_service *service)
 {
 	service->is_closed = true;

@@ -47,7 +47,7 @@ struct tool_job {
 	const char *binding; /* the parts of its name; */
 	const char *tool;
 	bool is_file;             /* the binding is the path of one */
-	const char *session;      /* whose MCP server it is to be */
+	const char *session;      /* the client session whose MCP server is to serve it */
 	struct bound_tool *bound; /* while it runs */
 	struct tool_call *call;
 	perch_tool_request given; /* context and clocks */
@@ -86,7 +86,7 @@ struct perch_job {
 	perch_service *service;
 	const struct job_kind *kind;
 	enum job_stage stage; /* and in the list of it */
-	bool is_expected;     /* nothing was in its way when it came: it takes a place already */
+	bool is_expected;     /* it could run at once when it came, so it takes a place already */
 	bool has_run;         /* it takes a place until its end is told */
 	bool is_held;
 	bool was_cancelled;
@@ -95,7 +95,7 @@ struct perch_job {
 	int signal;                /* that cancelled it */
 	struct arena arena;        /* begins in `room` */
 	perch_job_request request; /* its texts in the arena */
-	size_t bytes;              /* what it counts for queue_bytes; 0 once it has ended */
+	size_t bytes;              /* its share of queue_bytes; 0 once it has ended */
 	uint64_t submitted_ns;
 	struct timer deadline;
 	struct list asks; /* open questions */
@@ -114,7 +114,8 @@ struct job_kind {
 	const char *plural;
 	/* Checks and copies what is the kind's own. */
 	int (*take)(perch_job *job, const perch_job_request *request, perch_err *err);
-	/* The job that it stands behind; NULL = none ever. Moves it on by itself, by job_is_ready. */
+	/* Has the job wait for others; the kind calls job_is_ready when that is over. NULL = jobs of
+	 * this kind never wait so. */
 	int (*queue)(perch_job *job, perch_err *err);
 	bool (*is_behind)(const perch_job *job, const perch_job *other);
 	/* It has a place: begins, or asks first, or ends. */
@@ -158,7 +159,7 @@ struct service_watch;
 
 struct perch_service {
 	perch_host *host;
-	perch_service_options options; /* no zeros left where a zero stands for something */
+	perch_service_options options; /* zeros are replaced by the defaults they stand for */
 	struct arena arena;            /* of the options */
 	struct exposure exposure;      /* as it was when the catalogue was asked for last */
 	struct arena exposure_arena;
@@ -220,7 +221,7 @@ void service_step_soon(perch_service *service);
 
 void job_move(perch_job *job, enum job_stage stage);
 void job_is_ready(perch_job *job);
-/* It will not run any more: its kind's `leave` comes from the loop. */
+/* The job will not run: the `leave` of its kind is called from the loop. */
 void job_leave(perch_job *job);
 
 /* A text with a NUL, valid during one event. Without memory it is empty. */
@@ -232,7 +233,7 @@ void job_tell_start(perch_job *job);
 void job_tell_text(perch_job *job, perch_event_kind kind, struct str text);
 void job_tell_error(perch_job *job, const char *code, struct str text);
 
-/* Its place is free for the next; its end is yet to be told. */
+/* Frees its place for the next job; its end is still to be told. */
 void job_is_over(perch_job *job);
 
 /* The last event; the job may be gone afterwards. Fills in what the job itself knows. */

@@ -190,7 +190,7 @@ static void watch_due(struct timer *timer, uint64_t now_ns)
 	(void)now_ns;
 	struct watch_hub *hub = container_of(timer, struct watch_hub, timer);
 	struct service_watch *watch;
-	watch_again(hub); /* first: what happens from here on is seen */
+	watch_again(hub); /* before the files are looked at, so that no change is missed */
 	uint64_t now = watch_look();
 	while ((watch = watch_next_changed(hub, now))) {
 		watch->is_told = true;

@@ -89,8 +89,8 @@ struct stdio_parent {
 	void *data;
 };
 
-/* A parent that cannot be watched is no reason not to serve. One that has gone already is told of
- * at once. */
+/* If the parent cannot be watched, the client is served all the same. If it has gone already,
+ * `left` is called at once. */
 void stdio_parent_watch(struct stdio_parent *parent, perch_host *host);
 
 void stdio_parent_close(struct stdio_parent *parent);
@@ -116,7 +116,7 @@ struct stdio_client_table {
 	void (*leave)(void *data);
 };
 
-/* Lives inside its owner, who sets the first members. */
+/* Lives inside its owner, which sets the first members. */
 struct stdio_client {
 	const struct stdio_client_table *table;
 	void *data;

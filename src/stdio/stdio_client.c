@@ -1,4 +1,4 @@
-/* The loop around a client: it is served until it leaves, and what it began ends behind it. */
+/* The loop around a client: it is served until it leaves, then its jobs are ended. */
 #include "stdio/client.h"
 
 #include <errno.h>

@@ -16,7 +16,7 @@
 
 enum {
 	STDIO_OUTPUT_KEEP = 1024 * 1024, /* memory beyond it is given back when all is written */
-	STDIO_GAP_WAITS = 50,            /* milliseconds; a client that is slower has other cares */
+	STDIO_GAP_WAITS = 50,            /* milliseconds; a client that takes longer gets no gap */
 };
 
 /* ---- gaps ------------------------------------------------------------------ */

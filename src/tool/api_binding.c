@@ -49,7 +49,7 @@ static struct policy_widening api_binding_copy_widening(
 	};
 }
 
-/* Without memory, texts in it are NULL that must not be. */
+/* When memory ran out, texts of the copy are NULL that must not be. */
 static bool api_binding_is_whole(const struct tool_binding *binding)
 {
 	return binding->name && binding->command && binding->args && binding->directory &&

@@ -30,7 +30,7 @@ static void audit_reader_watch(struct audit_reader *reader, const char *path)
 		reader->notice = fd_close(reader->notice);
 }
 
-/* A log that nobody has written yet has no lines. */
+/* A log that does not exist yet has no lines. */
 static int audit_reader_find_folder(struct audit_reader *reader, perch_err *err)
 {
 	_cleanup_free_ char *path = NULL;

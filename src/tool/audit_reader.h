@@ -1,5 +1,5 @@
-/* Reading the audit log while others write it and rotate its files: each line once, in the order in
- * which they were written. */
+/* Reading the audit log while other processes write it and rotate its files: each line once, in the
+ * order in which they were written. */
 #ifndef TOOL_AUDIT_READER_H
 #define TOOL_AUDIT_READER_H
 

@@ -15,6 +15,7 @@
 #include "data/toml.h"
 #include "registry/grants.h"
 #include "registry/names.h"
+#include "tool/server_remote.h"
 
 #define FOLDER "perch/tools"
 #define SUFFIX ".toml"
@@ -45,6 +46,8 @@ struct tool_binding tool_binding_default(void)
 			.secrets = "",
 			.roots = TOOL_ANSWER_BINDING,
 			.asks_max = TOOL_SERVER_ASKS,
+			.url = "",
+			.token = "",
 		},
 	};
 }
@@ -244,7 +247,10 @@ int tool_binding_check(const struct tool_binding *binding, perch_err *err)
 {
 	if (binding_is_blank(binding->name))
 		return err_set(err, -EINVAL, "the binding has no name");
-	if (binding_is_blank(binding->command))
+	bool is_remote = server_is_remote(binding);
+	if (is_remote && !binding_is_blank(binding->command))
+		return err_set(err, -EINVAL, "the binding has a command and a url: one of them");
+	if (!is_remote && binding_is_blank(binding->command))
 		return err_set(err, -EINVAL, "the binding has no command");
 	if (binding_is_blank(binding->protocol))
 		return err_set(err, -EINVAL, "the binding names no protocol");

@@ -84,6 +84,8 @@ struct tool_server {
 	uint64_t asks_max; /* questions in one call */
 	/* What it has beside tools: "resources", "prompts", "completions"; NULL = not known. */
 	const char *const *offers;
+	const char *url;   /* of a remote server, which has no command; "" = it is a program */
+	const char *token; /* of a remote server: the file that holds it; "" = none */
 };
 
 struct tool_binding {
@@ -131,7 +133,7 @@ int tool_server_set_roots(struct tool_server *server, const char *word, perch_er
 struct tool_binding tool_binding_default(void);
 struct tool_binding tool_binding_default_server(void);
 
-/* A tool of which nothing is known but its name. */
+/* A tool that is known by its name only. */
 struct tool_known tool_known_named(const char *name);
 
 /* Reads $XDG_CONFIG_HOME/perch/tools/<name>.toml. Fails with -ENOENT (err
@@ -180,8 +182,8 @@ int tool_binding_path(const char *name, struct arena *arena, const char **ret_pa
 int tool_binding_parse(const char *path, struct str text, struct arena *arena,
 	struct tool_binding *ret_binding, perch_err *err);
 
-/* What a process of it may use. An MCP server lives longer than a call: its processor time has no
- * limit, unless the binding names one. */
+/* The limits of a process of this binding. An MCP server lives longer than a call: its processor
+ * time has no limit, unless the binding names one. */
 struct sandbox_limits tool_binding_limits(const struct tool_binding *binding);
 
 /* What the binding knows of a tool; NULL = nothing. */

@@ -37,7 +37,8 @@ static void binding_add_word(struct path_list *words, const char *kind, const ch
 	binding_add_words(words, kind, list);
 }
 
-/* What it does not ask about: anything at all, or the tools that it lists so. */
+/* The tools that may be called without asking: all of them, or those that the binding lists with
+ * ask = false. */
 static void binding_add_unasked(struct path_list *words, const struct tool_binding *binding)
 {
 	bool asks = tool_binding_asks(binding, "");
@@ -80,7 +81,8 @@ static void binding_add_limits(struct path_list *words, const struct tool_bindin
 	}
 }
 
-/* Of an MCP server: the tools as they were approved, and what its process is told and shares. */
+/* For an MCP server: the tools as they were approved, the variables of its process, and which calls
+ * share it. */
 static void binding_add_server(struct path_list *words, const struct tool_binding *binding)
 {
 	const struct tool_server *server = &binding->server;
@@ -100,9 +102,13 @@ static void binding_add_server(struct path_list *words, const struct tool_bindin
 		path_list_add(words, "uses the client's model");
 	if (server->roots == TOOL_ANSWER_CLIENT)
 		path_list_add(words, "knows the client's roots");
+	if (server->url[0])
+		binding_add_word(words, "url", server->url);
+	if (server->token[0])
+		binding_add_path(words, "token", server->token);
 }
 
-/* Without a sandbox all that decides what is executed counts. */
+/* Without a sandbox, everything counts that decides what is executed. */
 static void binding_add_execution(struct path_list *words, const struct tool_binding *binding)
 {
 	for (size_t i = 0; binding->args && binding->args[i] && !words->failed; i++) {
@@ -115,7 +121,7 @@ static void binding_add_execution(struct path_list *words, const struct tool_bin
 	binding_add_words(words, DECISION_VARIABLE, binding->env);
 }
 
-/* Where the command lies is seen by it. */
+/* The tool sees the directory of its command. */
 static const char *const *binding_words(
 	struct arena *arena, const struct tool_binding *binding, const struct grant *grant)
 {
@@ -158,7 +164,7 @@ int tool_binding_decision(struct arena *arena, const struct tool_binding *bindin
 
 /* ---- the files that it names ------------------------------------------------------ */
 
-/* Relative ones begin at the directory it runs in. */
+/* Relative paths start in the directory that the tool runs in. */
 static void binding_add_file(
 	struct path_list *files, const struct tool_binding *binding, const char *name)
 {
@@ -227,14 +233,15 @@ int tool_binding_trust(struct arena *arena, struct tool_binding *binding, perch_
 		r = tool_binding_decision(arena, binding, &grant, binding->path, &decision, err);
 	if (r == 0)
 		r = decision_check(&decision, &grant, err);
-	/* A binding that cannot be recorded goes on: the sandbox protects its file. */
+	/* When the approval cannot be recorded, the call goes on: the sandbox protects the binding's
+	 * file. */
 	if (r > 0 && !binding->widening.is_off &&
 		binding_record(arena, binding, &decision, &grant, NULL) == -ENOMEM)
 		r = err_no_memory(err);
 	return r < 0 ? r : 0;
 }
 
-/* What `perch tool add` has written had no links. */
+/* The paths that `perch tool add` has written had no links. */
 static int binding_fix(struct arena *arena, struct tool_binding *binding)
 {
 	const struct policy_widening *own = &binding->widening;

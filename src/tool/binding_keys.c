@@ -11,7 +11,7 @@
 #define SECONDS_LOWEST 0.001
 #define SECONDS_HIGHEST 86400.0
 
-/* Of the type that the reader of the key knows. */
+/* The member that a key fills; its reader knows the type. */
 static void *binding_keys_target(const struct reading *reading, const struct key *key)
 {
 	return (char *)reading->into + key->offset;

@@ -1,6 +1,7 @@
 /* The table [mcp] of a binding: an MCP server that the operator has bound, and what was approved of
  * it. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -8,6 +9,7 @@
 #include "data/toml_edit.h"
 #include "tool/binding_keys.h"
 #include "tool/binding_write.h"
+#include "wire/mcp_url.h"
 
 static const char *const server_eras[] = { "any", "legacy", "modern", "both", NULL };
 enum { SERVER_BOTH_ERAS = 3 }; /* which of the words stands for no era alone */
@@ -31,6 +33,19 @@ static int binding_server_lifetime(
 	if (r >= 0)
 		reading->binding->server.lifetime = (enum tool_lifetime)r;
 	return r;
+}
+
+static int binding_server_url(
+	struct reading *reading, const struct key *key, const struct toml_value *table)
+{
+	struct mcp_url url;
+	perch_err why = { 0 };
+	char words[PERCH_ERR_TEXT_MAX + 16];
+	int r = key_text(reading, key, table);
+	if (r < 0 || mcp_url_read(reading->binding->server.url, &url, &why) == 0)
+		return r;
+	snprintf(words, sizeof(words), "is wrong: %s", why.text);
+	return key_wrong(reading, toml_get(table, key->name), words);
 }
 
 /* ---- what it may ask ----------------------------------------------------------- */
@@ -123,6 +138,8 @@ int binding_read_server(
 		{ "version", key_text, offsetof(struct tool_binding, server.version) },
 		{ "instructions", key_text, offsetof(struct tool_binding, server.instructions) },
 		{ "pin", key_checksum, offsetof(struct tool_binding, server.instructions_pin) },
+		{ "url", binding_server_url, offsetof(struct tool_binding, server.url) },
+		{ "token", key_path, offsetof(struct tool_binding, server.token) },
 		{ "secrets", key_path, offsetof(struct tool_binding, server.secrets) },
 		{ "elicitation", binding_server_elicitation, 0 },
 		{ "sampling", binding_server_sampling, 0 },
@@ -171,6 +188,8 @@ void binding_write_server(struct buf *out, const struct tool_binding *binding)
 	binding_write_text_unless(out, "version", server->version, "");
 	binding_write_text_unless(out, "instructions", server->instructions, "");
 	binding_write_text_unless(out, "pin", server->instructions_pin, "");
+	binding_write_text_unless(out, "url", server->url, "");
+	binding_write_text_unless(out, "token", server->token, "");
 	binding_write_text_unless(out, "secrets", server->secrets, "");
 	binding_write_answers(out, server);
 	if (server->offers)

@@ -82,7 +82,7 @@ static void binding_write_root(struct buf *out, const struct tool_binding *bindi
 {
 	buf_append_text(out, heading);
 	binding_write_text(out, "name", binding->name);
-	binding_write_text(out, "command", binding->command);
+	binding_write_text_unless(out, "command", binding->command, "");
 	binding_write_list(out, "args", binding->args);
 	binding_write_text_unless(out, "dir", binding->directory, "");
 	binding_write_text_unless(out, "protocol", binding->protocol, TOOL_PROTOCOL);

@@ -1,5 +1,5 @@
-/* Reading rterm-plugin.json. The text may come from a stranger: every value is checked, and none is
- * relied on beyond what the operator is shown. */
+/* Reading rterm-plugin.json. The text may come from a stranger: every value is checked, and the
+ * operator is shown each value that is used. */
 #include "tool/bundle.h"
 
 #include <errno.h>

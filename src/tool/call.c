@@ -108,7 +108,8 @@ static struct str call_schema_of(const struct tool_call *call)
 	return (struct str){ 0 };
 }
 
-/* A schema of an MCP server may have keywords that we do not know: it checks by itself then. */
+/* A schema of an MCP server may have keywords that we do not know: then the server checks the input
+ * itself. */
 static int call_check_input(const struct tool_call *call, perch_err *err)
 {
 	struct str schema = call_schema_of(call);
@@ -163,7 +164,7 @@ static int call_write_request(struct tool_call *call, perch_err *err)
 	return call_check_input(call, err);
 }
 
-/* The request to an MCP server is its params. */
+/* For an MCP server, the request is only the params. */
 static int call_write_arguments(struct tool_call *call, perch_err *err)
 {
 	perch_json_writer out = json_writer_on(&call->line);
@@ -188,7 +189,7 @@ static int call_write_arguments(struct tool_call *call, perch_err *err)
 	return call->line.failed ? err_no_memory(err) : 0;
 }
 
-/* A tool that asks before each call, and no user has approved this one. */
+/* Whether the tool asks before each call, and no user has approved this one. */
 static int call_check_approval(struct tool_call *call, perch_err *err)
 {
 	struct audit_origin *origin = &call->options.origin;

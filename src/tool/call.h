@@ -18,8 +18,8 @@ struct audit;
 struct audit_origin {
 	const struct audit *audit; /* NULL = the call is not recorded */
 	const char *binding;       /* the name it was called by; NULL = the binding's own */
-	/* What has approved it, for the log: "--yes", "terminal" …; NULL = no user was asked: a tool
-	 * that asks is refused then. */
+	/* What has approved it, for the log: "--yes", "terminal" …; NULL = no user was asked, so that
+	 * a tool that asks is refused. */
 	const char *approval;
 	const char *caller, *client, *frontend; /* for the log; NULL = not said */
 	/* It could not be recorded; may be NULL. */
@@ -50,8 +50,9 @@ struct tool_call_options {
 	struct tool_context context;
 	struct str input;                                  /* JSON text; empty = {} */
 	uint64_t invocation_ns, handshake_ns, teardown_ns; /* 0 = the binding's */
-	bool strict;         /* bytes behind the response make it malformed */
-	const char *session; /* whose MCP server it is to be; NULL = that of nobody in particular */
+	bool strict; /* bytes behind the response make it malformed */
+	const char
+		*session; /* the client session whose MCP server is to serve it; NULL = of no session */
 	struct tool_passage passage;
 	struct trace *trace;
 	/* What an MCP server says while it works: progress and its log; NULL = not wanted. */

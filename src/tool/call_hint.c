@@ -6,8 +6,7 @@
 #include "tool/call_parts.h"
 #include "tool/server.h"
 
-/* Whether the plugin wrote no line in all its time, and its language buffers output to a
- * pipe. */
+/* Whether the plugin has written no line, and its language buffers output to a pipe. */
 static bool call_is_silent_python(const struct tool_call *call)
 {
 	const perch_tool_result *result = &call->result;

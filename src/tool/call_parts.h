@@ -24,8 +24,8 @@ struct tool_call {
 	bool is_over;
 };
 
-/* Makes a call that has gone through row 0 of the verdicts; if it has not passed,
- * `done` will come by itself: call_has_failed. -ENOMEM. */
+/* Makes a call and checks row 0 of the verdicts. If that fails, call_has_failed says
+ * so, and `done` comes by itself. -ENOMEM. */
 int call_new(perch_host *host, const struct tool_call_options *options, struct tool_call **ret_call,
 	perch_err *err);
 
@@ -39,16 +39,17 @@ struct exchange_options call_exchange_options(struct tool_call *call);
 
 struct servers;
 
-/* Starts a process for it, or has one of the servers (NULL = one of its own) serve it. A failure is
- * its result. */
+/* Starts a process for the call, or has one of the MCP servers (NULL = a new one) serve it. A
+ * failure becomes the result of the call. */
 void call_launch(struct tool_call *call, struct servers *servers);
 
 /* ---- call_hint.c -------------------------------------------------------------- */
 
-/* Why it failed, as far as its stderr tells; nothing when memory ran out. */
+/* Why the call failed, as far as the plugin's stderr tells; nothing when memory ran out. */
 void call_take_hint(struct tool_call *call);
 
-/* The verdict of a call that was served is in its result: adds the rest and tells it. */
+/* For a call that an MCP server has served: its verdict is in the result already; adds the rest,
+ * and calls `done`. */
 void call_explain_served(struct tool_call *call);
 void call_finish_served(struct tool_call *call);
 

@@ -36,7 +36,7 @@ static void exchange_send(struct exchange *exchange)
 		exchange_happen(exchange, ON_KILL); /* there is no memory for what must be said */
 }
 
-/* Called after everything that the engine is told: tells the table the engine's stage, and sends
+/* Called after each input to the engine: tells the table the engine's stage, and sends
  * the lines that the engine wants to send. A stage that the table knows already has no effect. */
 static void exchange_attend(struct exchange *exchange)
 {

@@ -41,7 +41,7 @@ enum exchange_state {
 	EXCHANGE_HANDSHAKE, /* waits for the handshake */
 	EXCHANGE_READY,     /* waits for a request */
 	EXCHANGE_RESPONSE,  /* waits for the response */
-	EXCHANGE_NAPPING,   /* waits for the exit alone: the plugin's streams are not read */
+	EXCHANGE_NAPPING,   /* waits only for the exit: the plugin's streams are not read */
 	EXCHANGE_LEAVING,   /* waits for the exit, and reads again */
 	EXCHANGE_STOPPING,  /* the verdict is known: the process is being stopped */
 	EXCHANGE_KILLED,    /* the process was killed, and is still there */
@@ -59,7 +59,8 @@ struct exchange {
 	perch_child *child;
 	perch_result result; /* once it has ended */
 	struct tail stderr_tail;
-	bool left_by_itself; /* so that the exit status is the plugin's own; known with the result */
+	bool left_by_itself; /* the plugin exited by itself, so the exit status is its own; known with
+							the result */
 	struct timer clock;  /* of the engine; then of the cleaning */
 	bool has_timer;
 	uint64_t started_ns;

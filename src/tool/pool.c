@@ -13,8 +13,8 @@
 #include "tool/call_parts.h"
 #include "tool/server.h"
 
-/* A used spare is replaced a moment later: not while its answer, which a caller waits for, is on
- * its way. */
+/* A used spare is replaced a moment later, so that the start of the new process does not delay the
+ * answer that the caller waits for. */
 #define REFILL_DELAY_NS (5 * NSEC_PER_MSEC)
 /* The pause after a failure, doubled with each one that follows. */
 #define BACKOFF_FIRST_NS (100 * NSEC_PER_MSEC)
@@ -38,7 +38,8 @@ struct spare_set {
 	struct timer timer;
 	uint64_t not_before_ns; /* none is started earlier */
 	uint64_t backoff_ns;    /* after the last failure; 0 = there was none */
-	bool is_outdated;       /* its file has changed: no spares until it is kept anew */
+	bool is_outdated; /* the binding's file has changed: no spares until tool_pool_keep is called
+						 again */
 };
 
 struct tool_pool {
@@ -60,7 +61,7 @@ static bool pool_has_changed(struct stat *known, const char *path)
 	return differs;
 }
 
-/* Whether the spares were started from the files that are on disk now; remembers those. */
+/* Whether the spares were started from the present files, which are remembered. */
 static bool pool_is_as_it_was(struct spare_set *set)
 {
 	const struct tool_binding *binding = set->binding;
@@ -96,7 +97,7 @@ static void pool_free_spare(struct spare *spare)
 	free(spare);
 }
 
-/* Ends a spare in peace: it is freed when its process is gone. */
+/* Has a spare end by itself: it is freed when its process is gone. */
 static void pool_retire(struct spare *spare)
 {
 	spare->is_retiring = true;
@@ -189,7 +190,8 @@ static void pool_retire_all(struct spare_set *set)
 	}
 }
 
-/* A spare that has reached its age has shown that the plugin can live. */
+/* A spare that has lived for its whole time shows that the plugin works: the pause after failures
+ * is reset. */
 static void pool_retire_old(struct spare_set *set, uint64_t now_ns)
 {
 	for (struct spare *spare = set->spares; spare; spare = spare->next) {
@@ -311,8 +313,7 @@ void tool_pool_free(struct tool_pool *pool)
 	free(pool);
 }
 
-/* A dying spare stays in the list until its process is gone: that it was ready once is not
- * enough. */
+/* A dying spare stays in the list until its process is gone, so its state is asked. */
 static struct spare *pool_find_ready(const struct spare_set *set)
 {
 	struct spare *spare = set->spares;
@@ -321,7 +322,7 @@ static struct spare *pool_find_ready(const struct spare_set *set)
 	return spare;
 }
 
-/* Gives the call to a spare. False when no spare is there that reads. */
+/* Gives the call to a spare. False when no spare reads the request. */
 static bool pool_use_spare(struct spare_set *set, struct tool_call *call)
 {
 	const struct exchange_options options = call_exchange_options(call);

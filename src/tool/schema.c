@@ -10,7 +10,7 @@
 #include "base/utf8.h"
 #include "tool/schema_parts.h"
 
-/* A value, where it stands, and what is spent on it. */
+/* A value, its place in the document, and the time that its check may still take. */
 struct subject {
 	const perch_json_value *value;
 	const struct spot *spot;

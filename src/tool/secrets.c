@@ -84,6 +84,21 @@ int secrets_read(
 	return 0;
 }
 
+int secrets_read_token(
+	const char *path, struct arena *arena, const char **ret_token, perch_err *err)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	char shown[FILE_SHOWN_MAX];
+	int r = secrets_open(path, &text, err);
+	if (r < 0)
+		return r;
+	struct str token = str_trim((struct str){ text.data, text.len });
+	if (!token.len || memchr(token.data, '\0', token.len))
+		return err_set(err, -EINVAL, "%s holds no token", file_shown(path, shown));
+	*ret_token = arena_dup(arena, token);
+	return *ret_token ? 0 : err_no_memory(err);
+}
+
 /* The value of a name; NULL = it is no secret. */
 static const char *secrets_value(struct str name, const char *const *secrets)
 {

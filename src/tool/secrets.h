@@ -14,6 +14,11 @@ enum { SECRETS_SIZE_MAX = 256 * 1024 };
 int secrets_read(
 	const char *path, struct arena *arena, const char *const **ret_list, perch_err *err);
 
+/* A file that holds one secret and nothing else: blanks around it do not count. Fails alike, and
+ * with -EINVAL where it is empty. */
+int secrets_read_token(
+	const char *path, struct arena *arena, const char **ret_token, perch_err *err);
+
 /* An argument with the values of secrets in the place of their names, ${NAME}; what is the name of
  * none stays. NULL without memory. */
 const char *secrets_fill(const char *text, const char *const *secrets, struct arena *arena);

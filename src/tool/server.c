@@ -22,7 +22,7 @@ static void server_wait_until(struct server *server, uint64_t due_ns)
 
 /* ---- what it says --------------------------------------------------------------- */
 
-/* A legacy server does not say which call it is about: every one is told. */
+/* A legacy server does not say which call a message is about: all calls are told. */
 static void server_log(struct server *server, const struct mcp_told *told)
 {
 	size_t len;
@@ -172,7 +172,7 @@ static void server_begin(struct server *server)
 
 /* ---- ending ----------------------------------------------------------------------- */
 
-/* Once: to ask again is to hurry it. */
+/* Only once: a second request would mean that it must hurry. */
 static void server_ask_to_end(struct server *server)
 {
 	if (!server->is_asked_to_end)
@@ -189,7 +189,7 @@ void server_stop(struct server *server)
 	server_step_soon(server);
 }
 
-/* Not from a callback of a call: it may be gone then. */
+/* Not from a callback of a call, because that call may be gone afterwards. */
 void server_fail(struct server *server, perch_tool_code code, struct str why)
 {
 	struct server_call *served;
@@ -253,7 +253,7 @@ static void server_rest(struct server *server)
 		server_begin(server);
 }
 
-/* Calls are made; without any, the time until it is stopped runs. */
+/* Makes the calls that wait; without any, the time begins after which an idle server is stopped. */
 static void server_serve(struct server *server)
 {
 	struct server_call *served;

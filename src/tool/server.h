@@ -1,7 +1,7 @@
 /* MCP servers of bindings while they run. A process serves many calls: one for each session of a
  * client, one for all, or one for each call, as the binding says. None is started before a call
- * wants it; one that has nothing to do is stopped; one that has died is started again when the next
- * call comes, later each time. */
+ * wants it; one that has nothing to do is stopped; one that has died is started again with the next
+ * call, after a pause that grows with each death. */
 #ifndef TOOL_SERVER_H
 #define TOOL_SERVER_H
 
@@ -55,7 +55,7 @@ void servers_free(struct servers *servers);
 /* ---- server_call.c ----------------------------------------------------------- */
 
 /* Has a call served; what becomes of it is its result. servers NULL: by a process of its own.
- * Fails with -ENOMEM, PERCH_ELIMIT; the call has begun in no way then. */
+ * Fails with -ENOMEM, PERCH_ELIMIT; then the call has not begun. */
 int server_call_start(struct servers *servers, struct tool_call *call,
 	struct server_call **ret_served, perch_err *err);
 

@@ -18,7 +18,7 @@ static perch_text server_call_keep(struct server_call *served, struct str text)
 	return kept ? (perch_text){ kept, text.len } : (perch_text){ "out of memory", 13 };
 }
 
-/* What lives in the server must outlive it. */
+/* Texts that live in the server are copied, because they must outlive it. */
 static void server_call_take_process(struct server_call *served)
 {
 	struct server *server = served->server;
@@ -45,8 +45,8 @@ static void server_call_leave(struct server_call *served)
 	served->wire = NULL;
 }
 
-/* The verdict stands in the result. A process of its own ends first: what it has to write down at
- * its end is part of the call. */
+/* The verdict stands in the result. If the call has a process of its own, that ends first: what the
+ * process writes at its end is part of the call. */
 static void server_call_decide(struct server_call *served)
 {
 	struct server *server = served->server;

@@ -88,7 +88,7 @@ static int server_offer_page(struct server_offer *offer, const perch_json_value 
 	return r;
 }
 
-/* It died, said what cannot be understood, or refused. */
+/* The server died, sent a message that cannot be understood, or refused. */
 static void server_offer_refused(struct server *server, const struct mcp_news *news)
 {
 	char words[256];

@@ -44,10 +44,11 @@ struct server {
 	struct link link;
 	struct servers *owner;
 	const struct tool_binding *binding;
-	char *session; /* whose it is; "" = everybody's */
+	char *session; /* the client session that it belongs to; "" = it is shared */
 	enum mcp_upstream_era era;
 	bool is_single;           /* for one call alone */
-	struct server_call *last; /* that call, once its verdict is known: it waits for our end */
+	struct server_call *last; /* the call whose own process this is, once its verdict is known: it
+								 waits for our end */
 	enum server_state state;
 	bool is_asked_to_end;
 	bool is_new; /* what it is to tell by itself, it was not told yet */
@@ -65,8 +66,8 @@ struct server {
 	perch_result result;    /* of its last process */
 	unsigned failures;      /* in a row: it died, or did not open */
 	uint64_t not_before_ns; /* it is not started earlier */
-	uint64_t due_ns;        /* of what it is waited for now: the list, its idle end; NEVER */
-	uint64_t heard_ns;      /* its last line */
+	uint64_t due_ns;   /* the present deadline: for its list, or for being idle; NEVER = none */
+	uint64_t heard_ns; /* its last line */
 };
 
 /* ---- servers.c ---------------------------------------------------------------- */
@@ -85,7 +86,7 @@ perch_timer_fn server_step;
 
 void server_stop(struct server *server);
 
-/* All that wait fail, and it ends. */
+/* All waiting calls fail, and the server ends. */
 void server_fail(struct server *server, perch_tool_code code, struct str why);
 
 /* ---- server_offer.c ------------------------------------------------------------- */
@@ -126,7 +127,7 @@ void server_call_fail(
 	struct server_call *served, perch_tool_code code, const char *stage, struct str why);
 void server_call_show(struct server_call *served, const perch_shown *shown);
 void server_call_said(struct server_call *served, struct str line);
-/* The process of a call that had it alone is gone: its end is told. */
+/* The process that a call had for itself is gone: the call's end is told. */
 void server_call_gone(struct server_call *served);
 
 /* The time it has, from now on. */

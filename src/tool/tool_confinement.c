@@ -101,7 +101,7 @@ static int tool_confinement_check_hidden(const struct tool_binding *binding, con
 	struct identities read;
 	struct identities write;
 	if (!path[0] || !realpath(path, full))
-		return 0; /* what is missing is told at the start */
+		return 0; /* if it is missing, the start of the tool says so */
 	tool_confinement_look_above(&above, full);
 	size_t hidden = tool_confinement_meets(&above, hide);
 	if (hidden == above.count)
@@ -139,7 +139,8 @@ static int tool_confinement_own(const struct tool_binding *binding, struct arena
 	if (!beside || !target)
 		return err_no_memory(err);
 	size_t count = 0;
-	ret_own[count++] = target;
+	if (target[0]) /* a remote server's is found at its start */
+		ret_own[count++] = target;
 	if (beside[0])
 		ret_own[count++] = beside;
 	if (binding->directory[0])

@@ -140,7 +140,7 @@ void engine_decide(
 	engine->outgoing = (struct str){ 0 };
 }
 
-/* After every line: without memory nothing that was read can be relied on. */
+/* After every line: when memory ran out, the line cannot be relied on. */
 static void tool_engine_settle(struct tool_engine *engine)
 {
 	if (!engine->is_broken)

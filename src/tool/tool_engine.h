@@ -46,7 +46,7 @@ struct tool_engine_request {
 
 /* How the process ended. */
 struct tool_exit {
-	bool is_known; /* else another part of the program has waited for it */
+	bool is_known; /* false: another part of the program has reaped it */
 	int status;
 	int signal; /* 0 = none */
 };
@@ -78,7 +78,7 @@ void tool_engine_eof(struct tool_engine *engine);
 void tool_engine_stdin_closed(struct tool_engine *engine);
 bool tool_engine_has_hung_up(const struct tool_engine *engine);
 
-/* The process is gone and everything it wrote was given. The exchange is over. */
+/* The process is gone, and the engine has got everything that it wrote. The exchange is over. */
 void tool_engine_exit(struct tool_engine *engine, const struct tool_exit *exit);
 
 /* A clock has run out, set to so much: that is for the message. A clock that

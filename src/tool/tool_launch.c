@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "tool/secrets.h"
+#include "tool/server_remote.h"
 #include "tool/tool_confinement.h"
 
 static const char DEFAULT_PATH[] = "/usr/local/bin:/usr/bin:/bin";
@@ -21,7 +22,7 @@ static int tool_launch_open_sandbox(
 		r = sandbox_open(launch->host, &launch->policy, &launch->sandbox, err);
 	if (r < 0)
 		return r;
-	/* What is explained outlives the sandbox. */
+	/* The policy is needed to explain a failure after the sandbox is gone. */
 	launch->policy.protect = arena_dup_list(&launch->arena, sandbox_protected(launch->sandbox));
 	return launch->policy.protect ? 0 : err_no_memory(err);
 }
@@ -126,12 +127,16 @@ static int tool_launch_copy_layers(struct launch *launch)
 
 /* ---- start and end ------------------------------------------------------- */
 
-int launch_prepare(struct launch *launch, perch_host *host, const struct tool_binding *binding,
+int launch_prepare(struct launch *launch, perch_host *host, const struct tool_binding *given,
 	perch_child_spec *spec, perch_err *err)
 {
 	_cleanup_fd_ int program = -1;
+	struct tool_binding filled;
+	const struct tool_binding *binding = &filled;
 	launch->host = host;
-	int r = pins_check(binding, &program, err);
+	int r = server_remote_fill(given, host, &launch->arena, &filled, err);
+	if (r == 0)
+		r = pins_check(binding, &program, err);
 	if (r == 0 && !binding->widening.is_off)
 		r = tool_launch_open_sandbox(launch, binding, err);
 	if (r == 0)
@@ -139,7 +144,7 @@ int launch_prepare(struct launch *launch, perch_host *host, const struct tool_bi
 	if (r < 0)
 		return r;
 	const char *const *secrets = NULL;
-	r = secrets_read(binding->server.secrets, &launch->arena, &secrets, err);
+	r = server_secrets(binding, &launch->arena, &secrets, err);
 	if (r == 0)
 		r = tool_launch_make_environment(launch, binding, secrets, &spec->env, err);
 	if (r < 0)

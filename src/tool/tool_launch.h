@@ -21,7 +21,7 @@ struct launch {
 	const char *const *layers;       /* of the sandbox; valid until launch_close; NULL = none */
 };
 
-/* Prepares alone: checks the pins, makes sandbox and directory, and fills in what spec lacks to be
+/* Only prepares: checks the pins, makes sandbox and directory, and fills in what spec lacks to be
  * started: argv, environment, directory, program and sandbox, which live as long as the launch.
  * launch_close must follow. Fails as pins_check and sandbox_open do. */
 int launch_prepare(struct launch *launch, perch_host *host, const struct tool_binding *binding,

@@ -41,7 +41,7 @@ void worker_job_free(struct worker_job *job)
 	free(job);
 }
 
-/* A call that is on its way names the job: then it goes with its answer. */
+/* While a call to the queue is not answered, it points to the job: then the answer frees it. */
 void worker_job_abandon(struct worker_job *job)
 {
 	struct worker *worker = job->worker;
@@ -65,8 +65,7 @@ void worker_job_tick(struct worker_job *job)
 	job->is_full = false;
 	if (!job->is_asking)
 		worker_job_send(job);
-	if (job->is_held && job->running && job->event_bytes <= WORKER_EVENTS_MAX / 2 &&
-		job->worker->waiting_bytes <= WORKER_WAITING_MAX / 2) {
+	if (job->is_held && job->running && !worker_job_has_much(job, 2)) {
 		job->is_held = false;
 		perch_job_hold(job->running, false);
 	}
@@ -156,7 +155,7 @@ static int worker_job_copy(struct worker_job *job, const struct queue_claim *cla
 	return job->agent && job->job.id.data ? 0 : -ENOMEM;
 }
 
-/* Whoever writes to the queue would start programs here. */
+/* Else every program that can write to the queue could start programs here. */
 static const char *worker_job_refuse(struct worker_job *job)
 {
 	const struct buf *key = job->worker->options.key;

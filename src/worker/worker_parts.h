@@ -74,6 +74,9 @@ void worker_say(struct worker *worker, bool is_warning, const char *format, ...)
 /* How long the queue waits for it. */
 uint64_t worker_lease_ns(const struct worker *worker);
 
+/* Whether more of its events wait for the queue than may, or than a part of that. */
+bool worker_job_has_much(const struct worker_job *job, unsigned part);
+
 /* Claims what there is room for. */
 void worker_look(struct worker *worker);
 
@@ -82,7 +85,7 @@ void worker_look(struct worker *worker);
 /* Takes over what was claimed. */
 void worker_job_take(struct worker *worker, const struct queue_claim *claim);
 void worker_job_cancel(struct worker_job *job);
-/* It is another's by now: kills it, tells nothing. */
+/* The job belongs to another worker by now: kills it, tells nothing. */
 void worker_job_abandon(struct worker_job *job);
 void worker_job_free(struct worker_job *job);
 /* Sends what waits, releases what was held for nothing. */

@@ -131,7 +131,7 @@ static void worker_reaped(void *data, struct str job, struct str outcome, struct
 		(int)worker_name.len, worker_name.data, (int)outcome.len, outcome.data);
 }
 
-/* Who has lost the same Redis renews first. */
+/* After Redis was away, every worker has the time of a lease to renew its own first. */
 static void worker_reap(struct worker *worker, uint64_t now_ns)
 {
 	if (now_ns - worker->ready_ns > worker_lease_ns(worker))
@@ -281,7 +281,7 @@ static int worker_open_service(struct worker *worker, perch_err *err)
 	return perch_service_new(worker->host, &options, &worker->service, err);
 }
 
-/* No two have one name, whatever they are called. */
+/* A suffix makes the name of each worker unique. */
 static void worker_describe_self(struct worker *worker)
 {
 	struct queue_worker *self = &worker->self;

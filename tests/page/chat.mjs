@@ -220,6 +220,38 @@ const scenes = {
     });
   },
 
+  /** A machine that was asleep: frozen scripts, a dead network, and much that happened meanwhile. */
+  async sleep({ agent, expose, stage, token, work }) {
+    expose();
+    agent("slow", `#!/bin/sh\necho '${partial("one ")}'\nwhile [ ! -e "${work}/two" ]; do sleep 0.05; done\necho '${partial("two ")}'
+while [ ! -e "${work}/three" ]; do sleep 0.05; done\necho '${partial("three")}'\n`);
+    const secret = token("laptop");
+    await stage(async (server, browser) => {
+      browser.expected.push(/ERR_INTERNET_DISCONNECTED/);
+      const page = await browser.enter(server, secret);
+      await say(page, "before");
+      await page.locator(".prose").getByText("one").waitFor();
+      const session = new URL(page.url()).hash.split("/")[2];
+      const machine = await browser.context.newCDPSession(page);
+      await machine.send("Page.enable");
+      await machine.send("Page.setWebLifecycleState", { state: "frozen" });
+      await browser.context.setOffline(true);
+      writeFileSync(join(work, "two"), "");
+      const ask = (path, body) => fetch(`${server.url}${path}`, { method: body ? "POST" : "GET", headers: { Authorization: `Bearer ${secret}` }, body: body && JSON.stringify(body) }).then((answer) => answer.json());
+      const { id } = await ask("/api/turns", { agent: "slow", message: "from elsewhere", session });
+      writeFileSync(join(work, "three"), "");
+      while ((await ask(`/api/jobs/${id}`)).state !== "done") await new Promise((done) => { setTimeout(done, 100); });
+      await browser.context.setOffline(false);
+      await machine.send("Page.setWebLifecycleState", { state: "active" });
+      await ended(page, 2);
+      assert((await said(page)).join() === "before,from elsewhere", `each was said once: ${await said(page)}`);
+      const texts = await page.locator(".prose").allInnerTexts();
+      assert(texts.length === 2 && texts.every((text) => text.trim() === "one two three"), `each reply is whole, and once: ${texts}`);
+      await say(page, "and on");
+      await ended(page, 3);
+    });
+  },
+
   async stop({ agent, expose, stage, token, work }) {
     expose();
     agent("slow", slow(work));

@@ -10,6 +10,7 @@ teardown_file() { page_close; }
 @test "a reply is Markdown as it comes; it is asked again, edited, copied; a failure says why, also after a reload" { played talk; }
 @test "conversations are searched, renamed and deleted" { played sessions; }
 @test "nothing is lost, doubled or said elsewhere when answers are late, lost or overtaken" { played hurry; }
+@test "a tab that was asleep has missed nothing, and has nothing twice" { played sleep; }
 @test "what runs is stopped, what waits says where it stands" { played stop; }
 @test "two tabs have one stream, and both see everything once" { played tabs; }
 @test "two tabs have one stream without SharedWorker, too" { played plain_tabs; }

@@ -176,8 +176,15 @@ const scenes = {
       const other = await new Browser().open();
       try {
         const boss = await other.enter(server, admin);
-        await boss.getByRole("link", { name: "Now" }).click();
-        await boss.getByRole("link", { name: /words/ }).first().click();
+        await boss.evaluate((name) => { location.hash = `#tools/${encodeURIComponent(name)}`; }, await page.evaluate(async () => (await (await fetch("/api/catalog")).json()).tools.find((tool) => tool.asks).name));
+        await boss.getByLabel("text needed").fill("own");
+        await boss.getByRole("button", { name: "Call" }).click();
+        await boss.getByText("somebody else has to approve it").waitFor();
+        assert(!(await boss.getByRole("button", { name: "Approve" }).count()), "nobody approves its own call");
+        await boss.getByRole("button", { name: "Stop the run" }).click();
+        await boss.locator(".past .chip.cancelled").waitFor();
+        await boss.getByRole("link", { name: "Now", exact: true }).click();
+        await boss.getByRole("region", { name: "Running and waiting" }).getByRole("link", { name: /words/ }).click();
         await boss.getByRole("button", { name: "Approve" }).click();
         await page.getByLabel("Result", { exact: true }).getByText('"heron"').waitFor();
         other.check();

@@ -147,7 +147,7 @@ shows() {
     [ ! -e "$bindings/a.toml" ]
 }
 
-@test "what is no configuration, a remote server, a server without a command" {
+@test "what is no configuration, a remote server without TLS, a server without a command" {
     local text
     for text in '' '[]' '{"a"' '{"mcpServers": 7}' '{}'; do
         printf '%s' "$text" >"$file"
@@ -155,10 +155,10 @@ shows() {
         expect_status 64
         has "$errors" "mcp.json"
     done
-    printf '{"mcpServers": {"r": {"url": "https://x.example"}, "n": {"args": []}}}' >"$file"
+    printf '{"mcpServers": {"r": {"url": "http://x.example"}, "n": {"args": []}}}' >"$file"
     perch_tool import "$file" --yes
     expect_status 2
-    has "$errors" "r: not imported: a remote server"
+    has "$errors" "write https://"
     has "$errors" "n: not imported: it has no command"
     perch_tool import "$WORK/nowhere.json" --yes
     expect_status 64

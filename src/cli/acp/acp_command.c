@@ -34,7 +34,7 @@ static void acp_command_signal(void *data, int signal)
 
 /* ---- agents ---------------------------------------------------------------- */
 
-/* The file of one, as it is known: without links, so that its sessions are found again. */
+/* The file of an agent's profile, with links resolved: its sessions are stored under that path. */
 static int acp_command_find(struct str word, struct arena *arena, struct option_list *files)
 {
 	const char *name = arena_dup(arena, word);

@@ -17,7 +17,7 @@
 struct addition {
 	const char *name;
 	const char *file; /* NULL = of the catalogue */
-	bool is_forced;   /* another one of that name is replaced */
+	bool is_forced;   /* an agent of the same name is replaced */
 	char *path;       /* where it will be */
 };
 

@@ -25,7 +25,7 @@ static int agent_allow_find_profile(
 	return r;
 }
 
-/* Also of a profile that is broken, or gone when its whole path is given. */
+/* Works also for a broken profile, and for one that is gone if its whole path is given. */
 static int agent_allow_find_path(
 	const char *word, struct arena *arena, const char **ret_name, perch_err *err)
 {

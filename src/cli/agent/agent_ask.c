@@ -13,7 +13,7 @@
 /* Bytes of the tool's input that are shown: more than a screen holds. */
 enum { INPUT_SHOWN = 16 * 1024 };
 
-/* Ways to say yes beside the word itself, and the longest word of one. */
+/* The most answers that mean yes, and the length of the longest one. */
 enum { WAYS_MAX = 6, WAY_WORD_MAX = 12 };
 
 /* A question that is open, or waits for the one before it. */

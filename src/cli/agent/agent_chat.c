@@ -36,7 +36,7 @@ static void agent_chat_service_warns(perch_service *service, void *data, const c
 	chat_show_note(data, "warning", str_from(text));
 }
 
-/* Only to be told: a failure is told by the first turn. */
+/* Whether the session has earlier turns, for the greeting: a failure is left to the first turn. */
 static bool agent_chat_goes_on(const struct chat *chat, perch_sessions *sessions)
 {
 	perch_session session;
@@ -60,7 +60,8 @@ static int agent_chat_open_service(struct chat *chat, perch_sessions **ret_sessi
 	int r = perch_service_new(chat->host, &options, &chat->service, err);
 	if (r < 0 || chat->words.no_store)
 		return r;
-	return perch_service_sessions(chat->service, ret_sessions, err);
+	r = perch_service_sessions(chat->service, ret_sessions, err);
+	return r < 0 ? err_set(err, r, "%s; " AGENT_NO_STORE, err->text) : 0;
 }
 
 static int agent_chat_open_chat(struct chat *chat, perch_err *err)

@@ -49,7 +49,7 @@ static void agent_check_begin_launch(struct checkup *checkup)
 	agent_check_add_problem(checkup, &more);
 }
 
-/* A path without a / in front is one of the agent's directory. */
+/* A relative path starts in the agent's directory. */
 static int agent_check_place_program(struct checkup *checkup, perch_err *err)
 {
 	const char *cwd = checkup->launch.cwd;
@@ -115,7 +115,7 @@ static void agent_check_guess_dialect(struct checkup *checkup)
 			path);
 }
 
-/* The placeholders stand for themselves: values are never expanded again. */
+/* Placeholders are shown as they are: a value that was put in is never expanded again. */
 static int agent_check_look(struct checkup *checkup, const char *path, perch_err *err)
 {
 	int r = agent_open_profile(

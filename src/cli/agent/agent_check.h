@@ -18,8 +18,8 @@ int agent_needs_script(const struct launch *launch, perch_err *err);
  * interpreter. Fails in the words of a start that fails. */
 int agent_program_check(const char *path, perch_err *err);
 
-/* The same for what is seen of them in a sandbox, from the directory `cwd` (NULL = ours), after
- * the function above; widen_by is the command that shows more, see agent/profile.h. */
+/* The same as seen from inside of its sandbox, in the directory `cwd` (NULL = ours). To be called
+ * after the function above; widen_by is the command that allows more, see agent/profile.h. */
 int agent_program_check_inside(perch_host *host, const struct sandbox *sandbox, const char *path,
 	const char *cwd, const char *widen_by, perch_err *err);
 

@@ -26,6 +26,9 @@ extern const struct command agent_chat_command;
 extern const struct command agent_serve_command;
 extern const struct command agent_sessions_command;
 
+/* What to do where nothing can be stored. */
+#define AGENT_NO_STORE "--no-store goes on without stored sessions"
+
 /* After a signal, a slow reader gets as long as an agent that does not end; and a moment where the
  * agent has no grace. */
 static inline uint64_t agent_patience_ns(uint64_t kill_grace_ns)
@@ -39,8 +42,8 @@ static inline uint64_t agent_patience_ns(uint64_t kill_grace_ns)
 int agent_find_profile(
 	const char *word, struct arena *arena, const char **ret_path, perch_err *err);
 
-/* Finds it, reads it, and what counts beside what it says: --protocol (NULL = not given), what was
- * granted, --sandbox. */
+/* Finds a profile and reads it, then applies what counts beside it: --protocol (NULL = not given),
+ * the user's grants, --sandbox. */
 int agent_open_profile(const struct cli *cli, const char *word, const char *protocol,
 	struct arena *arena, struct agent_profile *ret_profile, perch_err *err);
 
@@ -55,7 +58,7 @@ struct str agent_catalogue_name(size_t i);
 /* The text of the profile; NULL = there is none of that name. */
 const char *agent_catalogue_text(const char *name);
 
-/* What it says. They are tested to be without a mistake: 0 or -ENOMEM. */
+/* What the profile says. A test checks that all of them are valid, so: 0 or -ENOMEM. */
 int agent_catalogue_read(const char *name, struct arena *arena, struct agent_profile *ret_profile);
 
 /* ---- agent_guess.c ----------------------------------------------------------------- */

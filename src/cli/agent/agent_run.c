@@ -44,7 +44,8 @@ static void agent_run_event(perch_job *job, void *data, const perch_event *event
 	run->is_over = true;
 }
 
-/* The reader of stdout has as long as the agent has; after a second signal it is not waited for. */
+/* The reader of stdout gets as much time as the agent; after a second signal nothing waits for it.
+ */
 static void agent_run_stop(struct agent_run *run, int signal)
 {
 	perch_job_cancel(run->job, signal);
@@ -83,7 +84,7 @@ static void agent_run_service_warns(perch_service *service, void *data, const ch
 	agent_run_warn(data, text);
 }
 
-/* It ends before it could begin. */
+/* The turn ends before it could begin. */
 static int agent_run_refuse(struct agent_run *run, int code, const char *kind, const char *text)
 {
 	const perch_agent_end end = {
@@ -128,13 +129,16 @@ static int agent_run_open_service(struct agent_run *run, perch_err *err)
 	return perch_service_new(run->host, &options, &run->service, err);
 }
 
-/* What was wrong with the words is said as such, unless a program reads it. */
+/* A mistake in the command line is reported as such, unless a program reads the output. */
 static int agent_run_refuse_words(struct agent_run *run, const perch_err *err)
 {
-	char text[PERCH_ERR_TEXT_MAX + 16];
+	char text[PERCH_ERR_TEXT_MAX + sizeof(AGENT_NO_STORE) + 16];
 	bool is_id = err->stage && strcmp(err->stage, "session_id") == 0;
 	bool is_usage = err->code == -EINVAL && (!err->stage || is_id);
 	snprintf(text, sizeof(text), "%s%s", is_id ? "--session " : "", err->text);
+	bool is_stored = err->stage && strcmp(err->stage, "session") == 0;
+	if (!is_usage && is_stored)
+		snprintf(text, sizeof(text), "%s; " AGENT_NO_STORE, err->text);
 	if (!is_usage)
 		return agent_run_refuse(run, EXIT_HOST, err->stage ? err->stage : "start", text);
 	if (run->cli->json)

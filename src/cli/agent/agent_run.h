@@ -42,8 +42,8 @@ void agent_words_free(struct agent_words *words);
 /* In agentproc.c: the same by the options of that tool. */
 int agentproc_read(struct agent_words *words, struct cli *cli, int argc, char **argv);
 
-/* What follows from the profile there: the dialect, and where a relative cwd starts. One that
- * cannot be read is told by its turn. */
+/* For agentproc, the profile decides the dialect, and where a relative cwd starts. When the profile
+ * cannot be read, the turn reports that. */
 void agentproc_settle(
 	struct agent_words *words, struct arena *arena, enum agent_dialect *ret_dialect);
 
@@ -85,7 +85,7 @@ void agent_tell_warning(struct agent_tell *tell, struct str text);
 void agent_tell_error(struct agent_tell *tell, const char *code, struct str text);
 void agent_tell_end(struct agent_tell *tell, const perch_agent_end *end);
 
-/* From now on the readers of stdout and stderr are not waited for. 0 or -ENOMEM. */
+/* From now on the loop does not wait for slow readers of stdout and stderr. 0 or -ENOMEM. */
 int agent_tell_attach(struct agent_tell *tell, struct loop *loop);
 
 /* Whether there is output that was not read yet, and whether it is too much; see outlet.h for the

@@ -27,7 +27,7 @@ struct serve {
 	struct cli *cli;
 	perch_host *host;
 	struct outlet outlet;
-	size_t held_at; /* so much was waiting when the turns were held; 0 = they are not */
+	size_t held_at; /* bytes that were waiting when the turns were held; 0 = they are not held */
 	struct report report;
 	struct serve_turns turns;
 	struct intake *intake;
@@ -161,7 +161,7 @@ static void agent_serve_read_line(struct serve *serve, const perch_line *line)
 	arena_reset(&serve->arena);
 }
 
-/* Turns can be cancelled while the output is not read; but not every line can be answered then. */
+/* A turn can be cancelled while the output is not read, but then not every line gets an answer. */
 static bool agent_serve_may_read(const struct serve *serve)
 {
 	size_t unread = outlet_waiting(&serve->outlet) + serve->report.out.len;
@@ -196,7 +196,7 @@ static void agent_serve_give_up(struct serve *serve, int signal)
 	perch_service_cancel(serve->turns.service, signal);
 }
 
-/* A second signal waits for no reader. */
+/* After a second signal no reader is waited for. */
 static void agent_serve_signal_arrived(void *data, int signal)
 {
 	struct serve *serve = data;
@@ -340,7 +340,7 @@ static int agent_serve(struct cli *cli, int argc, char **argv)
 	if (r == 0)
 		r = agent_serve_read_count("queue", queue, 0, &options.queue);
 	if (queue && !options.queue)
-		options.queue = SIZE_MAX; /* nobody waits */
+		options.queue = SIZE_MAX; /* no turn is refused because too many wait */
 	if (r == 0 && at < argc)
 		r = cli_usage_error("see: perch agent serve --help", "serve takes no '%s'", argv[at]);
 	if (r)

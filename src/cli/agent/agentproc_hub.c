@@ -54,7 +54,7 @@ struct hub {
 
 /* ---- one of them -------------------------------------------------------------------- */
 
-/* A word, so that it leads nowhere else. */
+/* One name without slashes, so that the path stays in its directory. */
 static bool hub_is_name(const char *name)
 {
 	return name[0] && name[0] != '.' && !strchr(name, '/');
@@ -74,7 +74,7 @@ static int hub_refuse(const struct hub *hub)
 		hub->directory ? ", nor has " : "", hub->directory ? hub->directory : "");
 }
 
-/* The catalogue's is a file in our cache while it runs. */
+/* A profile of the catalogue is written to a file in our cache while it runs. */
 static int hub_write_cached(struct hub *hub, const char *text, const char **ret_path)
 {
 	perch_err err = { 0 };
@@ -236,7 +236,7 @@ static int hub_run(struct hub *hub)
 	argv[count++] = (char *)"agentproc";
 	argv[count++] = (char *)"--profile";
 	argv[count++] = (char *)path;
-	argv[count++] = (char *)"--cwd"; /* one that is given comes later, and counts */
+	argv[count++] = (char *)"--cwd"; /* an option of the user comes later, and wins */
 	argv[count++] = here;
 	for (int i = 0; i < hub->argc; i++)
 		argv[count++] = strcmp(hub->argv[i], "-p") == 0 ? (char *)"--prompt" : hub->argv[i];

@@ -44,7 +44,7 @@ struct chat {
 	struct history history;
 	struct buf typed;           /* what stood in the line when it was interrupted */
 	struct chat_editor *editor; /* NULL = the user is not in their editor */
-	bool is_warned;             /* one more Ctrl+C, and it is over */
+	bool is_warned;             /* one more Ctrl+C ends the conversation */
 	bool ends_line;             /* the last text ended with a newline */
 	bool shows_waiting;         /* for the first word of an agent, or the next */
 	enum agent_thinking thinking;

@@ -173,7 +173,7 @@ static void chat_commands_run_command(struct chat *chat, struct str line)
 	chat_commands_refuse_command(chat, name);
 }
 
-/* The line ends that a paste ends with are not meant. */
+/* Line ends at the end of a paste are not part of the message. */
 static void chat_commands_send(struct chat *chat, struct str line)
 {
 	while (line.len && line.data[line.len - 1] == '\n')

@@ -46,7 +46,7 @@ void chat_show_text(struct chat *chat, struct str text)
 	chat->ends_line = text.data[text.len - 1] == '\n';
 }
 
-/* What the agent has begun to draw is over. */
+/* Ends what the agent has begun to draw. */
 static void chat_show_end_prose(struct chat *chat)
 {
 	_cleanup_(buf_free) struct buf rest = { 0 };
@@ -161,7 +161,7 @@ void chat_show_stderr(struct chat *chat, struct str text)
 	}
 }
 
-/* OSC 52, which most terminals take, and the others pass over. */
+/* OSC 52, which most terminals obey, and all others ignore. */
 void chat_show_copy(struct chat *chat, struct str text)
 {
 	struct buf sequence = { 0 };

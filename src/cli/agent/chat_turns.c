@@ -60,7 +60,7 @@ static void chat_turns_begin(struct chat_turn *turn)
 	chat_show_begin(turn->chat);
 }
 
-/* What a profile is warned of is so with every turn. */
+/* A profile has the same warnings at every turn: they are shown once. */
 static void chat_turns_warn(struct chat *chat, struct str text)
 {
 	for (size_t i = 0; i < chat->warning_count; i++) {
@@ -204,7 +204,7 @@ void chat_send(struct chat *chat, struct str message)
 	chat_turns_send(chat, message);
 }
 
-/* Those that wait are taken back and sent again. */
+/* Messages that wait are taken back and sent again behind it. */
 void chat_send_now(struct chat *chat, struct str message)
 {
 	struct buf waiting = { 0 };
@@ -306,8 +306,8 @@ static void chat_turns_tell_used(struct chat *chat, const char *what, const perc
 	chat_show_note(chat, NULL, str_from(text));
 }
 
-/* Of the session as it is stored, with turns of earlier conversations; or of this one, where
- * nothing is. */
+/* The usage of the stored session, with turns of earlier conversations; without a store, that
+ * of this conversation. */
 void chat_tell_usage(struct chat *chat)
 {
 	perch_sessions *sessions = NULL;

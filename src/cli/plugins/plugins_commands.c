@@ -42,7 +42,7 @@ static const struct command plugins_run = {
 	.run = plugins_commands_run_from_plugins,
 };
 
-/* Those that need nothing of what is installed; `run` asks the host by itself. */
+/* Commands that need no installed plugin; `run` asks the host by itself. */
 static bool plugins_commands_work_inside(const char *word)
 {
 	static const char *const words[] = { "run", "create", "validate", "test", "help", NULL };

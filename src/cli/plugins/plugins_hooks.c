@@ -23,7 +23,7 @@ struct hooking {
 	size_t run, skipped, failed;
 };
 
-/* One result. The object is written in either case, and printed with --json alone. */
+/* One result. The JSON object is always written, but printed only with --json. */
 static void plugins_hooks_tell(
 	struct hooking *hooking, const char *name, const char *status, int code, const char *detail)
 {
@@ -195,5 +195,6 @@ const struct command plugins_hooks = {
 			"\n"
 			"example:\n"
 			"  perch plugins hooks run pre_push\n",
+	.words = WORDS_HOOKS,
 	.run = cli_plugins_hooks,
 };

@@ -1,4 +1,4 @@
-/* Which queue, and how it is known that we may. */
+/* Which queue is used, with which password and key. */
 #include "cli/queue/queue_option.h"
 
 #include <errno.h>

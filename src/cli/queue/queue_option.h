@@ -1,4 +1,4 @@
-/* --queue, --password-file and --key-file: which queue, and how it is known that we may. */
+/* --queue, --password-file and --key-file: which queue is used, with which password and key. */
 #ifndef CLI_QUEUE_QUEUE_OPTION_H
 #define CLI_QUEUE_QUEUE_OPTION_H
 
@@ -19,8 +19,8 @@ struct queue_place {
 	bool is_given;       /* there is a queue at all */
 };
 
-/* Returns 0, or an exit code after an error message. The variables are taken out of the
- * environment: what is started later does not see them. */
+/* Returns 0, or an exit code after an error message. The variables are removed from the
+ * environment, so that no child sees them. */
 int queue_option_read(const struct queue_words *words, struct queue_place *ret_place);
 void queue_option_free(struct queue_place *place);
 

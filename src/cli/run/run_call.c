@@ -1,4 +1,4 @@
-/* A perch inside of a plugin's sandbox: asks the host outside. */
+/* A perch inside of a plugin's sandbox: it asks the host outside to run a command. */
 #include "cli/run/run_call.h"
 
 #include <errno.h>
@@ -123,7 +123,7 @@ static void call_begin(struct buf *packet)
 	call_add(packet, getcwd(here, sizeof(here)) ? here : "");
 }
 
-/* What would widen the callee's rights, or write a file for it, is not the caller's to say. */
+/* The caller may not give options that widen the callee's rights or write a file for it. */
 static const char *call_forbidden(const struct cli *cli)
 {
 	if (cli->trace)

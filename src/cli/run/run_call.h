@@ -5,13 +5,13 @@
 
 #include "cli/cli.h"
 
-/* Whether this perch is such a one. */
+/* Whether this perch runs inside of a plugin's sandbox. */
 bool call_is_inside(void);
 
 /* Has the host outside run the plugin command argv[0]. Returns its exit status. */
 int call_run(const struct cli *cli, int argc, char **argv);
 
-/* The same for a word of `perch plugins`, argv[0]: of those there is `list --json` alone. */
+/* The same for a subcommand of `perch plugins`, argv[0]: only `list --json` is there. */
 int call_plugins(const struct cli *cli, int argc, char **argv);
 
 #endif

@@ -1,7 +1,7 @@
 /* perch run. */
 #include "cli/cli.h"
 
-/* Asked for nothing, it says what there is. */
+/* Without a command it lists those that there are. */
 static int run_command_list(void)
 {
 	printf("commands of the plugins that are installed:\n\n");

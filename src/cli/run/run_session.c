@@ -132,7 +132,7 @@ static int run_session_pass_on(
 	return perch_fledge_answer_choice(run, number, answer->chosen, answer->chosen_count, err);
 }
 
-/* The frontend has looked at the answer already; but what is a path that exists may change. */
+/* The frontend has checked the answer already; but a path may have gone since. */
 static void run_session_answered(void *data, const struct answer *answer)
 {
 	struct session *session = data;
@@ -240,7 +240,7 @@ static perch_asking run_session_asking(const struct session *session)
 	return PERCH_ASKING_USER;
 }
 
-/* What nobody has set is the library's to decide. */
+/* The library decides what the user has not set. */
 static uint64_t run_session_ns(double seconds)
 {
 	return seconds == SETTINGS_STANDARD ? 0 : clock_from_seconds(seconds);
@@ -318,8 +318,8 @@ static int run_session_to_the_end(struct session *session, char **argv, perch_er
 	return cli_check_output(error, session->code);
 }
 
-/* The plugin could not be started: told by the frontend, if there is one. What is missing of ours
- * must not look like a missing command. */
+/* The plugin could not be started: told by the frontend, if there is one. A missing file of perch's
+ * own must not look like a missing command. */
 static int run_session_fail(struct session *session, int error, const perch_err *err)
 {
 	bool is_ours = err->stage && strcmp(err->stage, "prepare") == 0;
@@ -348,8 +348,8 @@ static void run_session_close(struct session *session)
 	arena_free(&session->arena);
 }
 
-/* The kind of plugin decides whether we may read the input; so the frontend is made second. For a
- * plugin that has called, nothing is told that its callee does not say. */
+/* The kind of plugin decides whether we may read the input; so the frontend is made second. A
+ * plugin that calls another one sees only what its callee says. */
 static int run_session_identify(struct session *session, const char *name, perch_err *err)
 {
 	perch_fledge_options options = PERCH_FLEDGE_OPTIONS_INIT;

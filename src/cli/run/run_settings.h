@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "cli/cli.h"
 
-/* Nobody has said anything. */
+/* Nothing is set. */
 #define SETTINGS_STANDARD (-1.0)
 
 struct settings {
@@ -15,7 +15,7 @@ struct settings {
 	double waiting_limit;    /* bytes */
 	double unread_timeout;   /* seconds */
 	double exec_timeout_max; /* seconds */
-	const char *shell;       /* NULL = nobody has said which */
+	const char *shell;       /* NULL = not set */
 };
 
 /* Texts live in the arena. Fails with -EINVAL or PERCH_ESYNTAX: err says which setting, where it

@@ -72,7 +72,7 @@ static void serve_command_note(void *data, struct str job)
 		serve_command_log(data, "info", "a job has ended", job);
 }
 
-/* A token on a terminal alone: logs are kept, and read by others. */
+/* A token is shown on a terminal only: log files are kept, and other users may read them. */
 static void serve_command_welcome(struct serve *serve, struct serve_words *words)
 {
 	const char *address = serve_address(serve);
@@ -154,8 +154,8 @@ static int serve_command_serve(perch_host *host, const struct cli *cli,
 
 /* ---- options -------------------------------------------------------------------------- */
 
-/* The service wants paths from the root on, and a list that ends; what was given is the command
- * line's. */
+/* The service wants absolute paths and a list that ends with NULL; the words of the command line
+ * stay as they are. */
 static int serve_command_agents(struct serve_words *words)
 {
 	words->paths = calloc(words->agents.count + 1, sizeof(*words->paths));

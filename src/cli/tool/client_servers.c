@@ -86,6 +86,7 @@ static int client_read_server(struct arena *arena, const char *name, const perch
 		.args = client_list(arena, perch_json_get(of, "args")),
 		.env = client_pairs(arena, perch_json_get(of, "env")),
 		.headers = client_pairs(arena, perch_json_get(object, "headers")),
+		.is_sse = perch_json_is(perch_json_get(object, "type"), "sse"),
 		.is_disabled = json_flag(object, "disabled"),
 	};
 	return client_is_whole(ret_server) ? 0 : err_no_memory(err);
@@ -179,6 +180,40 @@ static int client_toml_pairs(struct arena *arena, const struct toml_value *table
 	return 0;
 }
 
+/* Codex names variables where others write placeholders. */
+static int client_toml_headers(struct arena *arena, const struct toml_value *table,
+	struct client_server *server, perch_err *err)
+{
+	const char *const *plain = NULL;
+	const char *const *named = NULL;
+	const char *bearer = NULL;
+	int r = client_toml_pairs(arena, table, "http_headers", &plain, err);
+	if (r == 0)
+		r = client_toml_pairs(arena, table, "env_http_headers", &named, err);
+	if (r == 0)
+		r = client_toml_text(arena, table, "bearer_token_env_var", &bearer, err);
+	if (r < 0)
+		return r;
+	size_t count = list_count(plain), more = list_count(named);
+	const char **list = arena_alloc(arena, (count + more + 2) * sizeof(*list));
+	if (!list)
+		return err_no_memory(err);
+	memcpy(list, plain, count * sizeof(*list));
+	for (size_t i = 0; i < more; i++) {
+		const char *equals = strchr(named[i], '=');
+		const char *name = arena_dup(arena, (struct str){ named[i], (size_t)(equals - named[i]) });
+		list[count++] = name ? arena_join(arena, name, "=${", equals + 1, "}", NULL) : NULL;
+	}
+	if (bearer[0])
+		list[count++] = arena_join(arena, "Authorization=Bearer ${", bearer, "}", NULL);
+	list[count] = NULL;
+	for (size_t i = list_count(plain); i < count; i++)
+		if (!list[i])
+			return err_no_memory(err);
+	server->headers = list;
+	return 0;
+}
+
 static int client_read_table(struct arena *arena, const struct toml_value *table,
 	struct client_server *server, perch_err *err)
 {
@@ -194,7 +229,7 @@ static int client_read_table(struct arena *arena, const struct toml_value *table
 	if (r == 0)
 		r = client_toml_pairs(arena, table, "env", &server->env, err);
 	if (r == 0)
-		r = client_toml_pairs(arena, table, "http_headers", &server->headers, err);
+		r = client_toml_headers(arena, table, server, err);
 	if (r == 0)
 		r = toml_get_bool(table, "enabled", &is_enabled, err);
 	server->is_disabled = !is_enabled;

@@ -19,7 +19,8 @@ struct client_server {
 	const char *url;     /* "" = none */
 	const char *const *args;
 	const char *const *env;     /* NAME=VALUE */
-	const char *const *headers; /* the same */
+	const char *const *headers; /* the same; a value may have placeholders in it */
+	bool is_sse;                /* a URL of the transport before Streamable HTTP */
 	bool is_disabled;
 };
 

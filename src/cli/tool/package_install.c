@@ -60,7 +60,7 @@ static int package_wait(struct installing *installing, const struct capture_spec
 	int code = r < 0 ? r : capture_code(capture);
 	if (code > 0) {
 		struct str words = str_trim((struct str){ capture->err.data, capture->err.len });
-		fputs("error: the installation failed:\n", stderr);
+		cli_error(NULL, "the installation failed:");
 		while (words.len) {
 			fputs("  | ", stderr);
 			cli_put_text(stderr, str_cut(&words, '\n'));
@@ -71,7 +71,7 @@ static int package_wait(struct installing *installing, const struct capture_spec
 	return code > 0 ? tool_exit_code(PERCH_TOOL_LAUNCH_FAILED) : code;
 }
 
-/* Settings of the operator's that say where a registry is and whom to believe. */
+/* Settings of the operator that name a registry and the certificates to trust. */
 static const char *const package_variables[] = { "http_proxy", "https_proxy", "no_proxy",
 	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
 	"PIP_INDEX_URL", "PIP_CERT", "REQUESTS_CA_BUNDLE", "npm_config_registry", "npm_config_cafile",

@@ -48,6 +48,7 @@ const char *add_word_of_server(const struct add_words *words)
 	} options[] = {
 		{ words->command, "--" },
 		{ words->secrets, "--secrets" },
+		{ words->token, "--token" },
 		{ words->lifetime, "--lifetime" },
 		{ words->elicitation, "--elicitation" },
 		{ words->sampling, "--sampling" },
@@ -72,7 +73,7 @@ static int server_add_answers(
 	return r;
 }
 
-/* The program is looked for once, now: what PATH says later has no say in it. */
+/* The program is looked up on PATH once, now: a later PATH does not matter. */
 static int server_add_command(struct adding *adding, perch_err *err)
 {
 	const char *const *command = adding->words->command;
@@ -80,11 +81,13 @@ static int server_add_command(struct adding *adding, perch_err *err)
 	_cleanup_free_ char *path = NULL;
 	if (!command || !command[0])
 		return err_set(err, -EINVAL, "behind -- stands the command of the server");
+	if (add_is_url(adding->words))
+		return 0; /* taken behind the options */
 	int kind = package_parse(command[0], &adding->session->arena, &adding->package, err);
 	if (kind < 0)
 		return kind;
 	adding->has_package = kind > 0;
-	if (adding->has_package) { /* what it runs is known when it is installed */
+	if (adding->has_package) { /* what it runs is known once it is installed */
 		binding->command = command[0];
 		return 0;
 	}
@@ -114,6 +117,11 @@ static int server_add_prepare(struct adding *adding, perch_err *err)
 		r = server_add_answers(adding->words, &binding->server, err);
 	if (r == 0)
 		r = add_take_options(adding, err);
+	if (r == 0 && add_is_url(adding->words))
+		r = add_url(adding, err);
+	else if (r == 0 && adding->words->token)
+		r = err_set(
+			err, -EINVAL, "--token is for remote servers: a program gets its own by --secrets");
 	return r < 0 ? r : add_choose_path(adding, err);
 }
 
@@ -222,9 +230,11 @@ int add_server(struct tool_session *session, void *data, perch_err *err)
 	struct adding adding = { .session = session, .words = words };
 	struct server_view view = { 0 };
 	adding.binding = &adding.source.binding;
-	words->name = words->source = words->server;
 	adding.requested = (const char *const[]){ NULL };
-	int r = server_add_prepare(&adding, err);
+	int r = add_url_words(session, words, err);
+	words->name = words->source = words->server;
+	if (r == 0)
+		r = server_add_prepare(&adding, err);
 	if (r < 0)
 		return r == -ENOMEM ? r : add_refuse(&adding, err);
 	if (adding.has_package)

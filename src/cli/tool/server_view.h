@@ -32,8 +32,8 @@ int server_view_keep(const struct server_view *view, struct arena *arena,
 	struct tool_binding *binding, perch_err *err);
 
 /* Which tools the operator allows: those of --grant, all with --yes, else they are asked. `chosen`
- * has a place for each. Returns 0, an exit code after words, or a negative error; -ENOTTY: nobody
- * is there. */
+ * has a place for each. Returns 0, an exit code after words, or a negative error; -ENOTTY: no user
+ * can be asked. */
 struct server_choice {
 	bool yes;
 	const struct option_list *grants;

@@ -155,8 +155,8 @@ static int tool_add_shake_hands(struct adding *adding, struct tool_call **ret_ca
 	return r < 0 ? r : tool_session_call(adding->session, &options, ret_call, err);
 }
 
-/* That nothing is allowed yet is no failure here: the error names the capabilities that the plugin
- * requests. */
+/* It is no failure here that nothing is allowed yet: the error names the capabilities that the
+ * plugin requests. */
 static bool tool_add_has_introduced_itself(const perch_tool_result *result)
 {
 	return result->code == PERCH_TOOL_OK || result->code == PERCH_TOOL_CAPABILITY_NOT_ALLOWED;
@@ -195,7 +195,6 @@ static int tool_add_introduce(struct adding *adding, perch_err *err)
 
 /* ---- the binding --------------------------------------------------------- */
 
-/* Where it goes. An existing file is an operator's decision, and is not overwritten. */
 int add_choose_path(struct adding *adding, perch_err *err)
 {
 	const struct add_words *words = adding->words;
@@ -318,8 +317,8 @@ static int tool_add_check_words(const struct add_words *words)
 						  : "add what? A word is missing%s",
 			words->server ? words->source : "");
 	const char *for_server = add_word_of_server(words);
-	if (!words->server && for_server)
-		return cli_usage_error(NULL, "%s is for --mcp", for_server);
+	if (for_server && !words->server && !add_is_url(words))
+		return cli_usage_error(NULL, "%s is for MCP servers: --mcp NAME", for_server);
 	if (words->sandbox && strcmp(words->sandbox, "on") != 0 && strcmp(words->sandbox, "off") != 0)
 		return cli_usage_error(NULL, "--sandbox is on or off, not '%s'", words->sandbox);
 	if (words->yes && words->grants.count)
@@ -349,6 +348,7 @@ static int tool_add_run_add(struct cli *cli, int argc, char **argv)
 		{ "sandbox", 0, OPTION_TEXT, &words.sandbox },
 		{ "mcp", 0, OPTION_TEXT, &words.server },
 		{ "secrets", 0, OPTION_TEXT, &words.secrets },
+		{ "token", 0, OPTION_TEXT, &words.token },
 		{ "lifetime", 0, OPTION_TEXT, &words.lifetime },
 		{ "elicitation", 0, OPTION_TEXT, &words.elicitation },
 		{ "sampling", 0, OPTION_TEXT, &words.sampling },
@@ -360,7 +360,8 @@ static int tool_add_run_add(struct cli *cli, int argc, char **argv)
 	if (r == 0)
 		r = tool_add_check_words(&words);
 	if (r == 0)
-		r = tool_in_session(cli, words.server ? add_server : tool_add_add, &words);
+		r = tool_in_session(
+			cli, words.server || add_is_url(&words) ? add_server : tool_add_add, &words);
 	free(words.grants.items);
 	free(words.args.items);
 	free(words.read.items);
@@ -374,10 +375,11 @@ const struct command tool_verb_add = {
 	.summary = "bind a plugin, or with --mcp an MCP server",
 	.help = "usage: perch tool add SOURCE [OPTIONS]\n"
 			"       perch tool add --mcp NAME [OPTIONS] -- COMMAND [ARGUMENT …]\n"
+			"       perch tool add https://HOST/PATH [OPTIONS]\n"
 			"\n"
 			"Binds a plugin: SOURCE is an executable, an rterm-plugin.json, or the folder of\n"
-			"one; or an MCP server. What would run and see is shown, and you decide; then it\n"
-			"is started in its sandbox and says what it requests, or which tools it has.\n"
+			"one; or an MCP server, a program or a remote one. What would run and see is\n"
+			"shown, and you decide; then it is asked what it requests, or what it offers.\n"
 			"\n"
 			"  --grant A,B         allow these capabilities, or tools; -y, --yes: all\n"
 			"  --name NAME         call it so here; --binding FILE: write the binding there\n"
@@ -387,7 +389,8 @@ const struct command tool_verb_add = {
 			"  --arg ARG           an argument for it (again for more)\n"
 			"  --read, --write PATH   --env NAME   --net, --no-net   --sandbox off\n"
 			"                      widen its sandbox\n"
-			"  --secrets FILE      variables of an MCP server; --lifetime session|shared|call\n"
+			"  --secrets FILE      variables, or headers, of an MCP server\n"
+			"  --token FILE        of a remote one   --lifetime session|shared|call\n"
 			"  --elicitation, --sampling, --roots client   let it ask whoever calls it\n"
 			"  --replace           overwrite a binding that is there\n"
 			"\n"

@@ -23,6 +23,7 @@ struct add_words {
 	const char *const *command; /* and the words behind --; NULL = none */
 	const char *secrets;
 	const char *secrets_place; /* where that file will be once the server is bound; NULL = there */
+	const char *token;         /* of a remote server: the file that holds it */
 	const char *lifetime;
 	const char *elicitation, *sampling, *roots; /* from where its questions are answered */
 	bool yes;
@@ -63,6 +64,15 @@ const char *const *add_cut_command(int *argc, char **argv);
 /* An option that is for servers alone, of those that were given; NULL = none. */
 const char *add_word_of_server(const struct add_words *words);
 int add_server(struct tool_session *session, void *data, perch_err *err);
+
+/* ---- server_url.c ------------------------------------------------------------ */
+
+/* Whether a remote server is meant. */
+bool add_is_url(const struct add_words *words);
+/* Its name, where none was said, and its address as the words behind --. -EINVAL. */
+int add_url_words(struct tool_session *session, struct add_words *words, perch_err *err);
+/* Takes its address into the binding. -EINVAL. */
+int add_url(struct adding *adding, perch_err *err);
 
 /* ---- tool_grant.c -------------------------------------------------------------- */
 

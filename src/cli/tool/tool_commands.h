@@ -20,6 +20,7 @@ extern const struct command tool_verb_add;
 extern const struct command tool_verb_allow;
 extern const struct command tool_verb_call;
 extern const struct command tool_verb_check;
+extern const struct command tool_verb_create;
 extern const struct command tool_verb_import;
 extern const struct command tool_verb_list;
 extern const struct command tool_verb_log;
@@ -75,11 +76,12 @@ int tool_session_binding(struct tool_session *session, const char *file, const c
 int tool_session_call(struct tool_session *session, const struct tool_call_options *options,
 	struct tool_call **ret_call, perch_err *err);
 
-/* Has SIGINT, SIGTERM and SIGHUP told. */
+/* Has `arrived` called for SIGINT, SIGTERM and SIGHUP. */
 int tool_session_watch(struct tool_session *session, void (*arrived)(void *data, int signal),
 	void *data, perch_err *err);
 
-/* Of a service that makes the session's calls: its trace, and its warnings as ours. */
+/* The options of a service that makes the session's calls: the trace is the session's, warnings are
+ * printed. */
 perch_service_options tool_service_options(struct tool_session *session);
 DEFINE_POINTER_CLEANUP(tool_service_free, perch_service, perch_service_free)
 

@@ -9,6 +9,8 @@
 #include "base/file.h"
 #include "cli/tool/tool_add.h"
 #include "tool/secrets.h"
+#include "tool/server_remote.h"
+#include "wire/mcp_url.h"
 
 static void tool_grant_show_list(const char *title, const char *const *list)
 {
@@ -78,14 +80,15 @@ static void tool_grant_show_visible(const struct adding *adding)
 		has_other ? binding->directory : NULL, NULL };
 	if (binding->widening.is_off)
 		return tool_grant_show_text("sandbox", "OFF: it runs with all your rights");
-	tool_grant_show_list("sees", own);
+	if (!server_is_remote(binding))
+		tool_grant_show_list("sees", own);
 	tool_grant_show_list("reads", binding->widening.read);
 	tool_grant_show_list("writes", binding->widening.write);
 	tool_grant_show_list("gets", binding->widening.env);
 	tool_grant_show_text("network", binding->widening.net == WIDENING_NET_FULL ? "full" : "none");
 }
 
-/* Their names alone. A file that cannot be read is told of by the start. */
+/* Only their names. If the file cannot be read, the start of the tool reports that. */
 static void tool_grant_show_secrets(const struct adding *adding)
 {
 	const char *const *list = NULL;
@@ -93,7 +96,10 @@ static void tool_grant_show_secrets(const struct adding *adding)
 	if (!path || secrets_read(path, &adding->session->arena, &list, NULL) < 0)
 		return;
 	for (size_t i = 0; list[i]; i++) {
-		fprintf(stderr, "  %-13s", i ? "" : "secrets");
+		fprintf(stderr, "  %-13s",
+			i                                       ? ""
+				: server_is_remote(adding->binding) ? "headers"
+													: "secrets");
 		cli_put_text(stderr, environment_name(list[i]));
 		fputc('\n', stderr);
 	}
@@ -110,6 +116,21 @@ static void tool_grant_show_answers(const struct tool_server *server)
 		tool_grant_show_text("is told", "the folders that its client works in");
 }
 
+/* The host first: it is who gets what is said, and the secrets. */
+static void tool_grant_show_remote(const struct adding *adding)
+{
+	const struct tool_server *server = &adding->binding->server;
+	struct mcp_url url = { 0 };
+	if (mcp_url_read(server->url, &url, NULL) == 0) {
+		fprintf(stderr, "  %-13s", "host");
+		cli_put_text(stderr, url.host);
+		fputs(url.is_tls ? "\n" : "  (this machine, without TLS)\n", stderr);
+	}
+	tool_grant_show_text("connects to", server->url);
+	if (server->token[0])
+		tool_grant_show_text("token", server->token);
+}
+
 static void tool_grant_show_program(const struct adding *adding)
 {
 	const struct tool_binding *binding = adding->binding;
@@ -119,7 +140,10 @@ static void tool_grant_show_program(const struct adding *adding)
 	else
 		cli_put_text(stderr, str_from(adding->words->source));
 	fputc('\n', stderr);
-	tool_grant_show_text("runs", binding->command);
+	if (server_is_remote(binding))
+		tool_grant_show_remote(adding);
+	else
+		tool_grant_show_text("runs", binding->command);
 	tool_grant_show_list("with", binding->args);
 	if (binding->directory[0])
 		tool_grant_show_text("in", binding->directory);
@@ -130,15 +154,15 @@ static void tool_grant_show_program(const struct adding *adding)
 	tool_grant_show_list("requests", adding->requested);
 }
 
-/* A folder of its own, or the whole home directory: told whether the user or an option has
- * decided. */
+/* Warns of a tool that sees the whole home directory, also where an option has decided. */
 static void tool_grant_warn(const struct adding *adding)
 {
 	const struct tool_binding *binding = adding->binding;
 	const char *folder = tool_grant_folder(adding);
 	if (binding->widening.is_off)
 		return;
-	tool_grant_warn_of(adding, folder ? folder : "");
+	if (!server_is_remote(binding))
+		tool_grant_warn_of(adding, folder ? folder : "");
 	if (!folder || strcmp(folder, binding->directory) != 0)
 		tool_grant_warn_of(adding, binding->directory);
 	for (const char *const *path = binding->widening.read; path && *path; path++)
@@ -248,8 +272,9 @@ int add_consent(struct adding *adding, perch_err *err)
 		return r;
 	adding->bundled = adding->requested && adding->requested[0] ? adding->requested : NULL;
 	return add_ask(adding,
-		adding->bundled             ? "Start it, bind it, and grant what it requests?"
-			: adding->words->server ? "Start it in this sandbox, to see what it offers?"
+		adding->bundled                         ? "Start it, bind it, and grant what it requests?"
+			: server_is_remote(adding->binding) ? "Connect to it, to see what it offers?"
+			: adding->words->server             ? "Start it in this sandbox, to see what it offers?"
 									: "Start it in this sandbox, to see what it requests?",
 		err);
 }

@@ -1,5 +1,5 @@
 /* perch tool import: binds the MCP servers that the configuration of a client names, each with an
- * approval of its own. The client's file is read alone. */
+ * approval of its own. The client's file is only read. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -13,32 +13,8 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/paths.h"
-#include "cli/tool/client_servers.h"
-#include "cli/tool/tool_add.h"
+#include "cli/tool/import.h"
 #include "tool/secrets.h"
-
-struct import_words {
-	const char *file;
-	struct option_list names; /* of the servers that are wanted; none = all */
-	bool yes, trusts, replaces;
-};
-
-struct importing {
-	struct tool_session *session;
-	const struct import_words *words;
-	bool is_stranger; /* somebody else may have written the file */
-	size_t bound, failed;
-};
-
-/* One of them, on its way to a binding. */
-struct import_server {
-	struct importing *importing;
-	const struct client_server *given;
-	const char *name;
-	const char **command; /* ends with NULL */
-	const char **secrets; /* NAME=VALUE, ends with NULL */
-	size_t secret_count;
-};
 
 static void tool_import_note(const char *name, const char *words, const char *about)
 {
@@ -51,7 +27,7 @@ static void tool_import_note(const char *name, const char *words, const char *ab
 
 /* ---- whose file it is ------------------------------------------------------------ */
 
-/* A file that lies in a repository came with it, whoever owns it now. */
+/* A file that lies in a repository came with the repository, whichever user owns it now. */
 static bool tool_import_is_in_project(const char *full)
 {
 	const char *home = getenv("HOME") ? getenv("HOME") : "";
@@ -86,93 +62,6 @@ static int tool_import_judge(struct importing *importing, perch_err *err)
 	return 0;
 }
 
-/* ---- values ------------------------------------------------------------------------ */
-
-/* A placeholder gets the variable of the environment that it names; a stranger's file must not
- * choose which of these a server is given. */
-static int tool_import_value(const struct import_server *server, const char *name,
-	const char *value, const char **ret_value, perch_err *err)
-{
-	struct str variable;
-	*ret_value = value;
-	if (!client_is_placeholder(value, &variable))
-		return 0;
-	_cleanup_free_ char *word = str_dup(variable.len ? variable : str_from(name));
-	const char *found = word && !server->importing->is_stranger ? getenv(word) : NULL;
-	if (!found)
-		return err_set(err, -ENOKEY,
-			"the value of %.100s is a placeholder: set %.100s and import it again, or put the "
-			"value into a file for perch tool add --mcp … --secrets FILE",
-			name, word ? word : name);
-	*ret_value = arena_dup(&server->importing->session->arena, str_from(found));
-	return *ret_value ? 0 : err_no_memory(err);
-}
-
-static int tool_import_keep(
-	struct import_server *server, const char *name, const char *value, perch_err *err)
-{
-	struct arena *arena = &server->importing->session->arena;
-	const char *filled = NULL;
-	int r = tool_import_value(server, name, value, &filled, err);
-	if (r < 0)
-		return r;
-	const char *pair = arena_join(arena, name, "=", filled, NULL);
-	if (!pair)
-		return err_no_memory(err);
-	server->secrets[server->secret_count++] = pair;
-	server->secrets[server->secret_count] = NULL;
-	return 0;
-}
-
-static int tool_import_take_env(struct import_server *server, perch_err *err)
-{
-	int r = 0;
-	for (const char *const *pair = server->given->env; r == 0 && *pair; pair++) {
-		if (strncmp(*pair, "LD_", 3) == 0) /* it would run other code than is shown */
-			return err_set(err, -EPERM,
-				"it sets %.*s, which puts other code into the program: take it out of the file",
-				(int)environment_name(*pair).len, *pair);
-		struct str value = str_from(*pair);
-		_cleanup_free_ char *name = str_dup(str_cut(&value, '='));
-		const char *kept =
-			name ? arena_dup(&server->importing->session->arena, str_from(name)) : NULL;
-		r = kept ? tool_import_keep(server, kept, *pair + strlen(kept) + 1, err)
-				 : err_no_memory(err);
-	}
-	return r;
-}
-
-/* An argument whose value is a secret has a name in its place, which the start replaces. */
-static int tool_import_hide_argument(
-	struct import_server *server, const char **word, size_t begin, perch_err *err)
-{
-	struct arena *arena = &server->importing->session->arena;
-	char name[32];
-	snprintf(name, sizeof(name), "PERCH_ARGUMENT_%zu", server->secret_count + 1);
-	const char *kept = arena_dup(arena, str_from(name));
-	const char *before = arena_dup(arena, (struct str){ *word, begin });
-	if (!kept || !before)
-		return err_no_memory(err);
-	int r = tool_import_keep(server, kept, *word + begin, err);
-	*word = arena_join(arena, before, "${", kept, "}", NULL);
-	return r < 0 ? r : *word ? 0 : err_no_memory(err);
-}
-
-static int tool_import_take_args(struct import_server *server, perch_err *err)
-{
-	int r = 0;
-	for (const char **word = server->command + 1; r == 0 && word[-1] && *word; word++) {
-		size_t begin;
-		if (!client_secret_option(*word, &begin))
-			continue;
-		if (begin)
-			r = tool_import_hide_argument(server, word, begin, err);
-		else if (word[1] && word[1][0] != '-')
-			r = tool_import_hide_argument(server, word + 1, 0, err), word++;
-	}
-	return r;
-}
-
 /* ---- the command --------------------------------------------------------------------- */
 
 /* npx and uvx fetch a package at every start: it is installed once instead. */
@@ -205,7 +94,7 @@ static int tool_import_command(struct import_server *server, perch_err *err)
 	for (size_t i = package ? first + 1 : 0; i < count; i++)
 		server->command[at++] = given->args[i];
 	server->command[at] = NULL;
-	return tool_import_take_args(server, err);
+	return import_take_args(server, err);
 }
 
 /* ---- a server --------------------------------------------------------------------------- */
@@ -225,25 +114,21 @@ static int tool_import_prepare(struct import_server *server, perch_err *err)
 {
 	struct arena *arena = &server->importing->session->arena;
 	const struct client_server *given = server->given;
-	size_t most = 1;
-	for (size_t i = 0; given->env[i]; i++)
-		most++;
-	for (size_t i = 0; given->args[i]; i++)
-		most++;
+	size_t most = 1 + list_count(given->env) + list_count(given->args) + list_count(given->headers);
 	server->name = tool_import_name(arena, given->name);
 	server->secrets = arena_alloc(arena, most * sizeof(*server->secrets));
 	if (!server->name || !server->secrets)
 		return err_no_memory(err);
 	server->secrets[0] = NULL;
+	if (!given->command[0] && given->url[0])
+		return import_take_url(server, err);
 	if (!given->command[0])
-		return err_set(err, -EPROTONOSUPPORT,
-			given->url[0] ? "a remote server: perch does not reach those yet"
-						  : "it has no command");
-	int r = tool_import_take_env(server, err);
+		return err_set(err, -EPROTONOSUPPORT, "it has no command");
+	int r = import_take_env(server, err);
 	return r < 0 ? r : tool_import_command(server, err);
 }
 
-/* Those of the binding that is there stay in use until the new one is approved. */
+/* The secrets of the present binding stay in use until the new one is approved. */
 static int tool_import_put_secrets(const char *fresh, const char *path, perch_err *err)
 {
 	if (rename(fresh, path) == 0)
@@ -253,8 +138,8 @@ static int tool_import_put_secrets(const char *fresh, const char *path, perch_er
 	return err_set(err, r, "cannot put the secrets into %s: %s", path, perch_strerror(r));
 }
 
-/* The secrets are written before its first start, under a name that no server has, and taken away
- * where it is not bound. */
+/* The secrets are written before the server's first start, under a name that no server has, and
+ * removed if the server is not bound. */
 static int tool_import_bind(struct import_server *server, perch_err *err)
 {
 	const struct import_words *words = server->importing->words;
@@ -371,9 +256,10 @@ const struct command tool_verb_import = {
 			"\n"
 			"Binds the MCP servers of a client: of Claude Desktop, Claude Code, Cursor, VS\n"
 			"Code, Gemini, Windsurf, Zed (JSON), Codex (TOML). Each is shown, started in its\n"
-			"sandbox and approved as by perch tool add --mcp. Variables, and arguments that\n"
-			"look like keys, go into a file of mode 600 that the binding names. FILE stays as\n"
-			"it is. npx and uvx become npm: and pip:, which are installed once.\n"
+			"sandbox and approved as by perch tool add --mcp; remote ones, too. Variables,\n"
+			"headers, and arguments that look like keys go into a file of mode 600 that the\n"
+			"binding names. FILE stays as it is. npx and uvx become npm: and pip:, which are\n"
+			"installed once.\n"
 			"\n"
 			"  --server NAME   this one alone (again for more)\n"
 			"  -y, --yes       allow each server and all its tools\n"

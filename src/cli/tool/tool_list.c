@@ -61,12 +61,12 @@ static void tool_list_add_row(struct table *table, const struct listed *listed, 
 		listed->name,
 		strcmp(binding->name, listed->name) == 0 ? "-" : binding->name,
 		names[0] ? names : "-",
-		binding->command,
+		binding->server.url[0] ? binding->server.url : binding->command,
 	};
 	table_add(table, cells);
 }
 
-/* Below the table, where the reason has room. */
+/* The reasons stand below the table, where there is room for them. */
 static void tool_list_tell_broken(struct page *page, const struct listed *listed)
 {
 	size_t used = page_cut(page, str_from(listed->name), 0);

@@ -124,7 +124,7 @@ static const struct outlet_events output_events = { .moved = tool_serve_output_m
 
 /* ---- the end ------------------------------------------------------------- */
 
-/* A second signal does not wait for a reader that never reads. */
+/* After a second signal a reader that never reads is not waited for. */
 static void tool_serve_on_signal(void *data, int signal)
 {
 	struct serve *serve = data;

@@ -57,7 +57,7 @@ static void tool_serve_calls_remove(struct serve_call *call)
 	serve_step_soon(serve);
 }
 
-/* The writer of the lines cannot be asked. */
+/* The program that writes the lines cannot be asked. */
 static void tool_serve_calls_deny(struct serve_call *call, uint64_t number)
 {
 	char words[256];

@@ -105,6 +105,10 @@ static void tool_show_write_server(writer *out, const struct tool_server *server
 	member_text(out, "version", server->version);
 	member_text(out, "instructions", server->instructions);
 	member_text(out, "secrets", server->secrets);
+	if (server->url[0])
+		member_text(out, "url", server->url);
+	if (server->token[0])
+		member_text(out, "token", server->token);
 	perch_json_end_object(out);
 }
 
@@ -212,6 +216,8 @@ static void tool_show_print_server(const struct tool_server *server)
 		tool_lifetime_name(server->lifetime), (double)server->idle_ns / 1e9);
 	if (server->secrets[0])
 		tool_show_print_text("secrets", server->secrets);
+	if (server->token[0])
+		tool_show_print_text("token", server->token);
 	if (server->instructions[0])
 		puts("instructions");
 	server_view_show_text(stdout, "                ", server->instructions);
@@ -254,7 +260,10 @@ static void tool_show_print_binding(
 {
 	tool_show_print_text("plugin", binding->name);
 	tool_show_print_text("binding", binding->path);
-	tool_show_print_list("command", binding->command, binding->args);
+	if (binding->server.url[0])
+		tool_show_print_text("url", binding->server.url);
+	else
+		tool_show_print_list("command", binding->command, binding->args);
 	if (binding->directory[0])
 		tool_show_print_text("folder", binding->directory);
 	tool_show_print_text("protocol", binding->protocol);

@@ -13,7 +13,7 @@
 struct tour_step {
 	const char *text;       /* what to know before; NULL = nothing */
 	const char *command;    /* NULL behind the last step */
-	const char *unattended; /* where nobody can be asked; NULL = the same */
+	const char *unattended; /* where no user can be asked; NULL = the same */
 	int code;               /* what it ends with */
 };
 

@@ -57,8 +57,8 @@ static int allow_check_named(struct allowing *allowing, const char *path, perch_
 	return allowing->revokes ? 0 : policy_check_named(whole, policy.hide, err);
 }
 
-/* A directory that is to be written and is not there is made, if the user wants that: what is above
- * it is not what they have named. 1 when it was. */
+/* A directory that is to be written and is not there is made, if the user wants that: perch never
+ * allows a directory above it instead. 1 when it was made. */
 static int allow_make(const struct allowing *allowing, const char *path, perch_err *err)
 {
 	char shown[FILE_SHOWN_MAX];

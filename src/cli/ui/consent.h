@@ -32,8 +32,8 @@ void consent_describe(struct page *page, const struct candidate *candidate);
 /* Shows that, on stderr. */
 void consent_show(struct console *console, const struct candidate *candidate);
 
-/* Whether its source may ask for that: 0, or -EPERM and the reason. Who can be asked decides when
- * that comes. */
+/* Whether its source may ask for that: 0, or -EPERM and the reason. A user who can be asked decides
+ * later. */
 int consent_check_trust(const struct console *console, const struct consent *consent,
 	const struct candidate *candidate, perch_err *err);
 

@@ -1,5 +1,5 @@
-/* Output for people on stdout: texts of others are cleaned, lines are cut to the width of the
- * terminal, colours are used where the user wants them. In a pipe it is plain and whole. */
+/* Output for people on stdout: texts of other programs are cleaned, lines are cut to the width of
+ * the terminal, colours are used where the user wants them. In a pipe it is plain and whole. */
 #ifndef CLI_UI_PAGE_H
 #define CLI_UI_PAGE_H
 
