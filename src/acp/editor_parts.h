@@ -66,7 +66,7 @@ struct acp_task {
 	struct link link;
 	struct acp_editor *editor;
 	struct acp_chat *chat;       /* NULL: it is closed */
-	struct acp_request *request; /* NULL: nobody waits for it now */
+	struct acp_request *request; /* NULL: no request waits for it now */
 	perch_job *job;
 	bool is_command;
 	bool is_declined; /* the user would not answer its question */

@@ -39,7 +39,7 @@ static struct acp_chat *acp_store_chat(const struct acp_wait *wait)
 	return chat;
 }
 
-/* Whether somebody still waits for it. */
+/* Whether a request still waits for it. */
 static bool acp_store_is_wanted(struct acp_wait *wait)
 {
 	if (wait->editor->agent)

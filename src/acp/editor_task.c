@@ -29,7 +29,7 @@ void acp_task_say(struct acp_task *task, struct str text)
 		acp_session_chunk(task->chat->session, ACP_AGENT_SAYS, text, (struct str){ 0 });
 }
 
-/* The protocol has no warnings: those who look at thoughts see them, and the editor's log. */
+/* The protocol has no warnings: they are shown as thoughts, and in the editor's log. */
 static void acp_task_warn(struct acp_task *task, struct str text)
 {
 	char line[1024];

@@ -71,6 +71,7 @@ enum command_words {
 	WORDS_AGENTS, /* and files */
 	WORDS_CATALOGUE,
 	WORDS_SESSIONS, /* what to do with them, then their names */
+	WORDS_HOOKS,    /* run, then the events */
 	WORDS_SHELLS,
 };
 
@@ -214,7 +215,12 @@ int command_print_help(const struct command *command, int argc, char **argv);
 
 bool command_is_help(const char *word);
 
-/* "error: …" on stderr; then, unless `hint` is NULL, a line that says what to do about it. */
+/* Whose --color counts for what is said from now on, and whether a stream gets colours then. */
+void cli_speak_for(const struct cli *cli);
+bool cli_colors(FILE *stream);
+
+/* "error: …" on stderr, with the line of the file that it names; then, unless `hint` is NULL, a
+ * line that says what to do about it. */
 void cli_error(const char *hint, const char *format, ...) PERCH_PRINTF(2, 3);
 
 /* The same when memory ran out. Returns EXIT_HOST. */
@@ -300,8 +306,22 @@ int cli_agentproc(int argc, char **argv);
 
 int cli_help(struct cli *cli, int argc, char **argv);
 
+/* Prints a text of the help, its heads in bold where there are colours. Returns as cli_put does. */
+int help_put(const char *text);
+
 /* What `perch help options` says of those that cli_read_globals reads. */
 extern const char globals_help[];
+
+/* ---- ui/message.c --------------------------------------------------------------- */
+
+/* Appends a message as lines: broken at words where there are `columns` (0 = not at all), with a
+ * hanging indent; a command to be copied has a line of its own. `used` columns of the first line
+ * are taken. No character of it moves the cursor. */
+void message_append(struct buf *out, const char *text, size_t used, size_t columns);
+
+/* Where the message names a place in a file, PATH:LINE:COLUMN, appends that line of it, and a caret
+ * below the column. */
+void message_append_place(struct buf *out, const char *text, size_t columns);
 
 /* ---- ui/cli_host.c --------------------------------------------------------------- */
 

@@ -127,6 +127,7 @@ int cli_program_run(struct cli *cli, int argc, char **argv, cli_program_run_fn *
 	int at = 1;
 	cli->color = "auto";
 	cli->words = argv;
+	cli_speak_for(cli);
 	int r = cli_read_globals(cli, argc, argv, &at);
 	if (r == 0 && cli->version)
 		r = cli_program_print_version(cli);

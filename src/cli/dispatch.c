@@ -46,23 +46,24 @@ static int dispatch_refuse_unknown(const struct command *parent, const char *nam
 
 static int dispatch_print_overview(const struct command *parent)
 {
-	cli_put(stdout, parent->help);
+	help_put(parent->help);
 	for (const struct command *const *at = parent->subcommands; *at; at++)
 		printf("  %-9s %s\n", (*at)->name, (*at)->summary);
-	return printf("\n"
-				  "perch %s WORD --help explains one of them.\n"
-				  "example:\n"
-				  "  %s\n",
-			   parent->name, parent->example) < 0;
+	printf("\n"
+		   "perch %s WORD --help explains one of them.\n",
+		parent->name);
+	help_put("example:\n");
+	return printf("  %s\n", parent->example) < 0;
 }
 
 static int dispatch_print_leaf(const struct command *command)
 {
 	if (!command->print_more)
-		return cli_put(stdout, command->help);
-	cli_put(stdout, command->help);
+		return help_put(command->help);
+	help_put(command->help);
 	command->print_more();
-	return printf("example:\n  %s\n", command->example) < 0;
+	help_put("example:\n");
+	return printf("  %s\n", command->example) < 0;
 }
 
 int command_print_help(const struct command *command, int argc, char **argv)

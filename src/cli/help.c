@@ -1,9 +1,11 @@
 /* perch help: an overview by purpose, or the help text of one command. */
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/macros.h"
 #include "cli/cli.h"
 #include "fledge/context.h"
+#include "term/style.h"
 
 /* In the order of the overview. */
 static const struct {
@@ -19,13 +21,42 @@ static const struct {
 	{ GROUP_LOOK, "look into" },
 };
 
+/* "usage:", and lines that end with a colon. */
+static size_t help_head_length(struct str line)
+{
+	static const struct str usage = { "usage:", 6 };
+	if (str_has_prefix(line, usage))
+		return usage.len;
+	return str_has_suffix(line, STR(":")) && line.data[0] != ' ' ? line.len : 0;
+}
+
+int help_put(const char *text)
+{
+	const struct look look = { .colored = cli_colors(stdout) };
+	_cleanup_(buf_free) struct buf out = { 0 };
+	struct str rest = str_from(text);
+	while (look.colored && rest.len) {
+		struct str line = str_cut(&rest, '\n');
+		size_t head = help_head_length(line);
+		buf_append_text(&out, head ? style_begin(&look, STYLE_MESSAGE) : "");
+		buf_append(&out, line.data, head);
+		buf_append_text(&out, head ? style_end(&look, STYLE_MESSAGE) : "");
+		buf_append(&out, line.data + head, line.len - head);
+		buf_append_char(&out, '\n');
+	}
+	bool is_bold = look.colored && buf_terminate(&out) == 0;
+	return cli_put(stdout, is_bold ? out.data : text);
+}
+
 static void help_print_group(enum command_group group, const char *title)
 {
 	const struct command *command;
 	for (size_t i = 0; (command = command_at(i)); i++) {
 		if (!command->summary || command->group != group)
 			continue;
-		printf("  %-14s  %-11s  %s\n", title, command->name, command->summary);
+		const struct look look = { .colored = cli_colors(stdout) };
+		printf("  %s%-14s%s  %-11s  %s\n", style_begin(&look, STYLE_MESSAGE), title,
+			style_end(&look, STYLE_MESSAGE), command->name, command->summary);
 		title = "";
 	}
 }
@@ -75,7 +106,7 @@ int cli_help(struct cli *cli, int argc, char **argv)
 	if (at >= argc)
 		return cli->is_fledge ? help_print_fledge() : help_print_overview();
 	if (strcmp(argv[at], "options") == 0)
-		return fputs(globals_help, stdout) < 0;
+		return help_put(globals_help);
 	const struct command *command = command_find(argv[at]);
 	if (command && command->program)
 		return companion_become(cli, command);

@@ -1,9 +1,11 @@
-/* A line that is no JSON, and the id that stands in it all the same: its sender may wait for an
- * answer. The line is read as JSON up to the place where it is broken. */
+/* Finds the id in a line that is not JSON: its sender may wait for an answer. The line is read as
+ * JSON up to the place where it is broken. */
 #include "fledge/fledge_engine_parts.h"
 
 #include <ctype.h>
+#include <string.h>
 
+#include "base/macros.h"
 #include "base/str.h"
 
 /* Behind the string that begins at `at`; the end where it does not end. */
@@ -65,4 +67,14 @@ struct str broken_line_id(const char *data, size_t len)
 		at = end;
 	}
 	return (struct str){ 0 };
+}
+
+bool broken_line_is_told(struct str line)
+{
+	static const char *const types[] = { "output", "progress", "log", "store" };
+	for (size_t i = 0; i < COUNT(types); i++) {
+		if (memmem(line.data, line.len, types[i], strlen(types[i])))
+			return true;
+	}
+	return false;
 }

@@ -38,7 +38,7 @@ static bool call_request_is_list(const char *const *arguments, size_t count)
 	return is_list;
 }
 
-/* The perch outside, which knows that it is called, sees to it that no question is asked. */
+/* The perch outside knows that a plugin calls it, and asks no questions. */
 static bool call_request_is_run(const char *const *arguments, size_t count)
 {
 	size_t at = count && strcmp(arguments[0], "--json") == 0;

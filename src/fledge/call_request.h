@@ -9,8 +9,8 @@
 
 #include "perch/base.h"
 
-/* In the environment of a plugin and its commands: its name, and behind a blank that it may call
- * others, if so. A perch that finds it is inside of a sandbox. */
+/* In the environment of a plugin and its commands: its name, and, after a blank, a mark if it may
+ * call other plugins. A perch that finds it is inside of a sandbox. */
 #define CALLS_INSIDE "PERCH_INSIDE"
 
 enum {

@@ -82,14 +82,14 @@ static const perch_child_events calls_events = {
 	.ended = calls_child_ended,
 };
 
-/* Once: to say it again is the next step, and the callee is to have its time. */
+/* Only once: a second signal is the next step of the ladder, and the callee needs its time. */
 static void calls_stop(struct call *call)
 {
 	if (!perch_child_result(call->child)->stop_asked)
 		perch_child_stop(call->child);
 }
 
-/* Nothing is ever said on it: it was closed. */
+/* The caller never writes to this line, so it was closed. */
 static void calls_line_ready(struct source *source, uint32_t events)
 {
 	(void)events;

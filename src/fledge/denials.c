@@ -153,7 +153,7 @@ static void denials_add(struct buf *list, const char *what)
 	buf_printf(list, "%s%s", list->len ? ", " : "", what);
 }
 
-/* What it was, and the options that allow it. */
+/* The words for what was denied, and the options that allow it. */
 static void denials_list(const struct denials *denials, struct buf *what, struct buf *options)
 {
 	for (size_t i = 0; i < denials->name_count; i++) {
@@ -196,7 +196,7 @@ bool denials_say(struct denials *denials, bool has_failed, struct buf *out)
 	if (has_failed)
 		denials_look_for_names(denials, (struct str){ denials->tail, denials->tail_len });
 	denials_list(denials, &what, &options);
-	/* Half an advice would allow something else. */
+	/* An advice that was cut off would allow something else. */
 	bool is_whole = !what.failed && !options.failed;
 	bool is_told = is_whole && what.len > 0;
 	if (is_told)

@@ -1,6 +1,6 @@
-/* What the sandbox has denied a plugin, told when a run fails or a command of the plugin did: the
- * variables that it was not given and speaks of, places and sockets that a program uses and did not
- * find, paths that it was denied. One line, once a run, with the command that allows it. */
+/* What the sandbox has denied a plugin, told when the run or a command of the plugin fails:
+ * variables that it mentions and did not get, places and sockets that a program needs and did not
+ * find, paths that were denied. One line for each run, with the command that allows it. */
 #ifndef FLEDGE_DENIALS_H
 #define FLEDGE_DENIALS_H
 

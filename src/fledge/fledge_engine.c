@@ -202,8 +202,8 @@ static void fledge_engine_send_plain_cancel(struct fledge_engine *engine, const 
 	buf_free(&line);
 }
 
-/* An answer that waited behind another request becomes a cancel, too: the plugin is told of nothing
- * that it could not go on with. */
+/* An answer that waited behind another request becomes a cancel, too: after a cancel the plugin
+ * gets no answer that it could not use. */
 static void fledge_engine_cancel_pending(struct fledge_engine *engine, const char *reason)
 {
 	engine->effects->drop(engine->data);
@@ -304,14 +304,29 @@ static void fledge_engine_warn_of_line(
 		(unsigned long long)engine->line_number, what, shown);
 }
 
-/* Its sender may wait for an answer. */
-static void fledge_engine_skip_line(
-	struct fledge_engine *engine, const char *what, const char *line, size_t len)
+/* Of what was meant to be a message: where it is broken. */
+static void fledge_engine_say_why(
+	struct fledge_engine *engine, struct str line, bool is_answered, const perch_err *why)
 {
-	const perch_json_value *value;
+	if (!str_has_prefix(str_trim(line), STR("{")))
+		return;
+	bool may_wait = !is_answered && !broken_line_is_told(line);
+	engine_say(engine, PERCH_SHOWN_WARNING, "column %u of line %llu: %s%s", why->column,
+		(unsigned long long)engine->line_number, why->text,
+		may_wait ? "; it may be waiting for an answer to the line that was skipped" : "");
+}
+
+/* Its sender may wait for an answer. `why` may be NULL. */
+static void fledge_engine_skip_line(struct fledge_engine *engine, const char *what,
+	const char *line, size_t len, const perch_err *why)
+{
+	const perch_json_value *value = NULL;
 	const struct str id = broken_line_id(line, len);
+	bool is_answered = id.len && perch_json_parse(engine->json, id.data, id.len, &value, NULL) == 0;
 	fledge_engine_warn_of_line(engine, what, line, len);
-	if (id.len && perch_json_parse(engine->json, id.data, id.len, &value, NULL) == 0)
+	if (why)
+		fledge_engine_say_why(engine, (struct str){ line, len }, is_answered, why);
+	if (is_answered)
 		engine_refuse(engine, engine_enqueue(engine, value), "invalid_request");
 }
 
@@ -337,7 +352,7 @@ void fledge_engine_line(
 	if (engine->is_broken)
 		return;
 	if (too_long) {
-		fledge_engine_skip_line(engine, "is too long and was skipped", line, len);
+		fledge_engine_skip_line(engine, "is too long and was skipped", line, len, NULL);
 		return;
 	}
 	if (fledge_engine_handle_quickly(engine, line, len))
@@ -345,13 +360,14 @@ void fledge_engine_line(
 	if (!str_trim((struct str){ line, len }).len)
 		return;
 	const perch_json_value *message;
-	int r = perch_json_parse(engine->json, line, len, &message, NULL);
+	perch_err why = { 0 };
+	int r = perch_json_parse(engine->json, line, len, &message, &why);
 	if (r == -ENOMEM) {
 		engine->is_broken = true;
 		return;
 	}
 	if (r < 0)
-		fledge_engine_skip_line(engine, "is not JSON and was skipped", line, len);
+		fledge_engine_skip_line(engine, "is not JSON and was skipped", line, len, &why);
 	else if (perch_json_type_of(message) != PERCH_JSON_OBJECT)
 		fledge_engine_warn_of_line(engine, "is not a JSON object and was skipped", line, len);
 	else

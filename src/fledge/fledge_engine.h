@@ -86,7 +86,8 @@ void fledge_engine_result(
 void fledge_engine_answer(
 	struct fledge_engine *engine, const struct answer *answer, uint64_t now_ns);
 
-/* No user is there any more: the open question and all later ones are decided by their defaults. */
+/* The user can no longer be asked: the open question and all later ones are decided by their
+ * defaults. */
 void fledge_engine_stop_asking(struct fledge_engine *engine, uint64_t now_ns);
 
 /* Cancels everything that is pending, and every later request, with this reason ("user_interrupt").

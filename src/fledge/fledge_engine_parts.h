@@ -112,7 +112,7 @@ void engine_say(struct fledge_engine *engine, perch_shown_kind kind, const char 
 
 void engine_show(struct fledge_engine *engine, const struct shown *shown);
 
-/* Why a request was answered as it was, for users who want details. */
+/* Why a request was answered in this way, for users who want details. */
 void engine_note(struct fledge_engine *engine, const char *format, ...) PERCH_PRINTF(2, 3);
 
 /* ---- fledge_message.c ---------------------------------------------------- */
@@ -151,5 +151,8 @@ bool quick_load(const char *line, size_t len, struct str *ret_id, struct str *re
 /* The id of a message that is no JSON as a whole, as its text, with quotes where it is a string;
  * empty when there is none to be read. */
 struct str broken_line_id(const char *line, size_t len);
+
+/* Whether it names a type of message that nobody answers. */
+bool broken_line_is_told(struct str line);
 
 #endif

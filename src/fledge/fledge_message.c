@@ -112,7 +112,7 @@ static void fledge_message_handle_load(struct reading *reading)
 		message_load(reading->engine, engine_enqueue(reading->engine, reading->id), key);
 }
 
-/* What is to be said behind "not granted"; the command is said once. */
+/* The text behind "not granted"; the command that grants it is shown only once. */
 static const char *fledge_message_way_to_grant(
 	struct fledge_engine *engine, const char *name, char out[static FLEDGE_MESSAGE_WAY_MAX])
 {

@@ -164,7 +164,7 @@ static int fledge_run_start_child(struct fledge_run *run, perch_err *err)
 	spec.confine = run->options.confine;
 	spec.stdin_mode = PERCH_STDIN_PIPE;
 	spec.stdout_mode = PERCH_OUTPUT_LINES;
-	/* A terminal is given for writing alone: the plugin does not read the user's keys. */
+	/* The plugin gets a terminal for writing only, so that it does not read the user's keys. */
 	_cleanup_fd_ int terminal = fd_terminal_to_write(STDERR_FILENO);
 	if (run->options.reads_stderr)
 		spec.stderr_mode = PERCH_OUTPUT_LINES;
@@ -199,7 +199,7 @@ static const char *fledge_run_resolved_plugin_dir(struct fledge_run *run)
 	return kept ? kept : "";
 }
 
-/* Without a sandbox its commands run those of others by themselves. */
+/* Without a sandbox its commands run other plugins' commands by themselves. */
 static int fledge_run_make_calls(struct fledge_run *run)
 {
 	const struct fledge_run_options *options = &run->options;

@@ -4,7 +4,7 @@
  * Not looked at, on purpose: GIT_DIR, GIT_WORK_TREE and their like (the question
  * is about the directory), core.worktree (the root is where .git stands; for
  * submodules that is the same) and bare repositories (they have no work tree).
- * A repository of somebody else is none, as for git, unless safe.directory names it: a
+ * A repository of another user does not count, as with git, unless safe.directory names it: a
  * `.git` that another user of the machine has left in /tmp is not the user's. One with reftables
  * does not say its branch in files one can read: it is "HEAD" there, as if
  * detached, and commits are taken for granted. */

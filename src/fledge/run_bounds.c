@@ -104,7 +104,7 @@ void run_meter_grew(void *data)
 	run_weigh(data);
 }
 
-/* Whether the plugin has written something that we do not read. */
+/* Whether the plugin has written bytes that we do not read now. */
 static bool run_is_waited_for(const struct fledge_run *run)
 {
 	int said = 0;

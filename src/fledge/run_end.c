@@ -30,7 +30,7 @@ void run_command_failed(void *data, const char *command, struct str out, struct 
 	denials_command(run->denials, command, out, err);
 }
 
-/* Behind everything that the plugin had to say, and once. */
+/* Told once, after everything that the plugin has said. */
 static void run_end_tell_denials(struct fledge_run *run, bool has_failed)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };

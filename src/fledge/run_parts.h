@@ -37,7 +37,7 @@ struct fledge_run {
 	struct timer silence;        /* it should have sent something by then */
 	uint64_t suspended_ns;       /* when it was, the last time */
 	perch_step_action told_step; /* of the ladder, to the frontend */
-	struct timer standstill;     /* while nothing is read: does anything move? */
+	struct timer standstill;     /* while nothing is read: whether anything still happens */
 	struct meter meter;          /* counts the memory of execs and services */
 	size_t unwritten_before;
 	struct buf early; /* lines to send once init was sent */
@@ -58,7 +58,7 @@ struct fledge_run {
 
 /* ---- run_effects.c ------------------------------------------------------- */
 
-/* What the engine wants is done here. */
+/* Carries out what the engine wants. */
 extern const struct fledge_effects run_effects;
 
 /* Shows the host's own words. */

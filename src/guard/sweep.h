@@ -18,8 +18,8 @@
 
 enum {
 	SWEEP_FEW = 1024,              /* numbers that are sooner tried than searched for in /proc */
-	SWEEP_CHASES_MAX = 100 * 1000, /* a machine on which others never stop to fork */
-	SWEEP_NUMBERS_MAX = 4 * 1024 * 1024, /* more processes does no kernel have */
+	SWEEP_CHASES_MAX = 100 * 1000, /* on a machine where other processes never stop forking */
+	SWEEP_NUMBERS_MAX = 4 * 1024 * 1024, /* no kernel has more processes */
 	SWEEP_TEXT_MAX = 4096,
 };
 
@@ -216,7 +216,8 @@ static inline void sweep_look_at_entries(struct sweep *sweep, const char *entrie
 	}
 }
 
-/* Who has no time counts one as alive that may be there, and looks again. */
+/* Without /proc, and without time to try every number, a process counts as alive: then there is
+ * another pass. */
 static inline void sweep_look_at_all(struct sweep *sweep)
 {
 	_Alignas(struct sweep_entry) char entries[SWEEP_TEXT_MAX];

@@ -1,4 +1,4 @@
-/* The files of a plugin: what an author would not want, and a user should know. */
+/* The files of a plugin: mistakes of its author, and what its user should know. */
 #ifndef PLUGINS_FILES_H
 #define PLUGINS_FILES_H
 

@@ -65,8 +65,8 @@ struct perch_fledge_run {
 	struct buf texts[3]; /* with a NUL: for one call */
 };
 
-/* perch_fledge_run_start; what is said is recorded in `trace`, too, which is somebody else's (NULL
- * = the one that the options name). */
+/* perch_fledge_run_start; the exchange is also recorded in `trace`, which belongs to the caller
+ * (NULL = the trace that the options name). */
 int fledge_api_run_start(perch_host *host, const perch_fledge_options *options, struct trace *trace,
 	perch_fledge_run **ret_run, perch_err *err);
 
@@ -80,7 +80,7 @@ void fledge_api_warn_of_all(perch_fledge_run *run, const char *const *texts);
 int fledge_command_new(
 	const perch_fledge_options *given, perch_fledge_command **ret_command, perch_err *err);
 
-/* The failure is ours, not the program's: says so in err. Returns r. */
+/* Says in err that perch has failed, not the program. Returns r. */
 int fledge_command_blame_host(int r, perch_err *err);
 
 /* ---- fledge_prepare.c --------------------------------------------------------- */

@@ -1,5 +1,5 @@
 /* Plugin to plugin: what a perch that runs a plugin hands on to those that it starts for the
- * plugin's calls (fledge/calls.h), and what it knows when it is such a one itself. */
+ * plugin's calls (fledge/calls.h), and what a perch that was started so knows about its caller. */
 #ifndef PLUGINS_PLUGIN_CALLS_H
 #define PLUGINS_PLUGIN_CALLS_H
 

@@ -52,10 +52,11 @@ static bool plugin_install_copy_is_stopped(void *data)
 	return workshop->is_stopped;
 }
 
-/* A snapshot is of the files, not of the repository around them. */
+/* A snapshot is of the files, not of the repository around them, nor of what the author's own
+ * plugin has stored. */
 static int plugin_install_copy(struct candidate *candidate, const char *tree, perch_err *err)
 {
-	static const char *const skips[] = { ".git", NULL };
+	static const char *const skips[] = { ".git", "state.json", "state.json.lock", NULL };
 	const struct copy_options options = {
 		.skips = skips,
 		.bytes_max = candidate->options.copy_max,

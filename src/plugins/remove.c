@@ -2,12 +2,17 @@
 #include "plugins/remove.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/listing.h"
+#include "base/tree.h"
 #include "plugins/hooks.h"
 #include "plugins/stage.h"
 #include "registry/approval.h"
@@ -60,6 +65,32 @@ static void remove_run_hook(struct workshop *workshop, const struct registry *re
 			workshop, PERCH_SHOWN_WARNING, "the post_remove hook failed with status %d", r);
 }
 
+enum { REMOVE_ROOM = 256 * 1024 };
+
+static bool remove_is_disk_full(const char *path)
+{
+	struct statvfs disk;
+	if (statvfs(path, &disk) < 0)
+		return false;
+	uint64_t blocks = geteuid() == 0 ? disk.f_bfree : disk.f_bavail;
+	return blocks * disk.f_frsize < REMOVE_ROOM;
+}
+
+/* A disk without room takes no note of what is to be removed: the files of the plugin go first.
+ * What a live link leads to is not ours. */
+static void remove_make_room(const struct registry_entry *entry)
+{
+	struct stat status;
+	if (lstat(entry->directory, &status) < 0 || !S_ISDIR(status.st_mode))
+		return;
+	_cleanup_listing_ DIR *listing = listing_open(AT_FDCWD, entry->directory, 0);
+	for (const char *name; listing && (name = listing_next(listing));) {
+		_cleanup_free_ char *path = str_join(entry->directory, "/", name, NULL);
+		if (path && strcmp(name, "state.json") != 0)
+			tree_remove(path);
+	}
+}
+
 int plugin_remove(struct workshop *workshop, const struct registry *registry,
 	const struct registry_entry *entry, bool keeps_state, perch_err *err)
 {
@@ -68,6 +99,8 @@ int plugin_remove(struct workshop *workshop, const struct registry *registry,
 	remove_run_hook(workshop, registry, entry, &arena);
 	if (workshop->is_stopped)
 		return err_set(err, -ECANCELED, "interrupted");
+	if (remove_is_disk_full(registry->plugins))
+		remove_make_room(entry);
 	int r = stage_open(registry, workshop, &stage, err);
 	if (r < 0)
 		return r;

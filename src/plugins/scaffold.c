@@ -15,6 +15,7 @@
 #include "base/macros.h"
 #include "base/tree.h"
 #include "base/utf8.h"
+#include "data/json.h"
 #include "data/toml.h"
 #include "data/toml_edit.h"
 #include "plugins/new_file.h"
@@ -23,7 +24,13 @@
 extern const struct embedded templates[]; /* made by tools/embed.py */
 
 static const char *const scaffold_languages[] = { "bash", "python", "node", "c", NULL };
-static const char *const scaffold_agent_languages[] = { "sh", "python", "javascript", "c", NULL };
+static const char *const scaffold_other_languages[] = { "sh", "python", "javascript", "c", NULL };
+
+/* Those of plugins are in a folder for each language. */
+static const char *const scaffold_folders[] = {
+	[SCAFFOLD_AGENT] = "agent",
+	[SCAFFOLD_TOOL] = "tool",
+};
 
 /* ---- names ---------------------------------------------------------------------- */
 
@@ -45,7 +52,7 @@ static const char *scaffold_name_problem(const char *name)
 		problem = "is too long";
 	for (const char *c = name; *c && !problem; c++) {
 		if (!isalnum((unsigned char)*c) && !strchr("-_.", *c))
-			problem = "may have letters, digits, - _ and . in it";
+			problem = "may have a to z, A to Z, digits, - _ and . in it";
 	}
 	return problem;
 }
@@ -63,7 +70,7 @@ static bool scaffold_is_plain_text(const char *text)
 static bool scaffold_is_language(const struct scaffold_options *options)
 {
 	return list_has(
-		options->is_agent ? scaffold_agent_languages : scaffold_languages, options->language);
+		options->kind ? scaffold_other_languages : scaffold_languages, options->language);
 }
 
 static int scaffold_check(const struct scaffold_options *options, perch_err *err)
@@ -75,7 +82,7 @@ static int scaffold_check(const struct scaffold_options *options, perch_err *err
 			err, -EINVAL, "the name %s %s", toml_quote(str_from(options->name), quoted), problem);
 	if (!scaffold_is_language(options))
 		return err_set(err, -EINVAL, "the language is %s, python, %s or c, not %s",
-			options->is_agent ? "sh" : "bash", options->is_agent ? "javascript" : "node",
+			options->kind ? "sh" : "bash", options->kind ? "javascript" : "node",
 			toml_quote(str_from(options->language), quoted));
 	if (!scaffold_is_plain_text(options->description))
 		return err_set(err, -EINVAL,
@@ -91,23 +98,29 @@ static const struct {
 	const char *source;   /* below templates/LANGUAGE/, or else templates/common/ */
 	const char *path;     /* in the plugin */
 	mode_t mode;
-	bool is_agents; /* its source is below templates/agent/ */
+	enum scaffold_kind kind;
 } files[] = {
-	{ NULL, "plugin.toml", "plugin.toml", 0666, false },
-	{ NULL, "README.md", "README.md", 0666, false },
-	{ NULL, "perch-test.toml", "perch-test.toml", 0666, false },
-	{ NULL, "gitignore", ".gitignore", 0666, false },
-	{ "bash", "program", "bin/fledge-@COMMAND@", 0777, false },
-	{ "python", "program", "bin/fledge-@COMMAND@", 0777, false },
-	{ "node", "program", "bin/fledge-@COMMAND@", 0777, false },
-	{ "c", "main.c", "main.c", 0666, false },
-	{ "c", "Makefile", "Makefile", 0666, false },
-	{ NULL, "profile.yaml", "@NAME@.yaml", 0666, true },
-	{ "sh", "agent.sh", "@PROGRAM@", 0777, true },
-	{ "python", "agent.py", "@PROGRAM@", 0777, true },
-	{ "javascript", "agent.js", "@PROGRAM@", 0777, true },
-	{ "c", "agent.c", "@NAME@.c", 0666, true },
-	{ "c", "Makefile", "Makefile", 0666, true },
+	{ NULL, "plugin.toml", "plugin.toml", 0666, SCAFFOLD_PLUGIN },
+	{ NULL, "README.md", "README.md", 0666, SCAFFOLD_PLUGIN },
+	{ NULL, "perch-test.toml", "perch-test.toml", 0666, SCAFFOLD_PLUGIN },
+	{ NULL, "gitignore", ".gitignore", 0666, SCAFFOLD_PLUGIN },
+	{ "bash", "program", "bin/fledge-@COMMAND@", 0777, SCAFFOLD_PLUGIN },
+	{ "python", "program", "bin/fledge-@COMMAND@", 0777, SCAFFOLD_PLUGIN },
+	{ "node", "program", "bin/fledge-@COMMAND@", 0777, SCAFFOLD_PLUGIN },
+	{ "c", "main.c", "main.c", 0666, SCAFFOLD_PLUGIN },
+	{ "c", "Makefile", "Makefile", 0666, SCAFFOLD_PLUGIN },
+	{ NULL, "profile.yaml", "@NAME@.yaml", 0666, SCAFFOLD_AGENT },
+	{ "sh", "agent.sh", "@PROGRAM@", 0777, SCAFFOLD_AGENT },
+	{ "python", "agent.py", "@PROGRAM@", 0777, SCAFFOLD_AGENT },
+	{ "javascript", "agent.js", "@PROGRAM@", 0777, SCAFFOLD_AGENT },
+	{ "c", "agent.c", "@NAME@.c", 0666, SCAFFOLD_AGENT },
+	{ "c", "Makefile", "Makefile", 0666, SCAFFOLD_AGENT },
+	{ NULL, "rterm-plugin.json", "rterm-plugin.json", 0666, SCAFFOLD_TOOL },
+	{ "sh", "tool.sh", "@PROGRAM@", 0777, SCAFFOLD_TOOL },
+	{ "python", "tool.py", "@PROGRAM@", 0777, SCAFFOLD_TOOL },
+	{ "javascript", "tool.js", "@PROGRAM@", 0777, SCAFFOLD_TOOL },
+	{ "c", "tool.c", "@NAME@.c", 0666, SCAFFOLD_TOOL },
+	{ "c", "Makefile", "Makefile", 0666, SCAFFOLD_TOOL },
 };
 _Static_assert(COUNT(files) <= SCAFFOLD_FILES_MAX, "every file has its place");
 
@@ -121,7 +134,7 @@ static const char *scaffold_find_template(const char *folder, const char *name)
 	return NULL;
 }
 
-/* Of an agent's program. */
+/* Of an agent's or a tool's program. */
 static const char *scaffold_suffix(const char *language)
 {
 	if (strcmp(language, "sh") == 0)
@@ -129,6 +142,12 @@ static const char *scaffold_suffix(const char *language)
 	if (strcmp(language, "python") == 0)
 		return ".py";
 	return strcmp(language, "javascript") == 0 ? ".js" : "";
+}
+
+static void scaffold_put_json(struct buf *out, const char *text)
+{
+	perch_json_writer writer = json_writer_on(out);
+	perch_json_write_string(&writer, text);
 }
 
 /* Appends the value of a word between two @; false when there is none. */
@@ -143,6 +162,8 @@ static bool scaffold_put_word(
 		buf_printf(out, "%s%s", options->name, scaffold_suffix(options->language));
 	else if (str_is(word, "DESCRIPTION"))
 		buf_append_text(out, options->description);
+	else if (str_is(word, "DESCRIPTION_JSON"))
+		scaffold_put_json(out, options->description);
 	else if (str_is(word, "DESCRIPTION_STRING"))
 		toml_write_string(out, options->description);
 	else
@@ -170,11 +191,11 @@ static void scaffold_fill_in(
 static int scaffold_write_file(const struct scaffold_options *options, size_t i,
 	struct arena *arena, struct scaffold *scaffold, size_t *count, perch_err *err)
 {
-	if (files[i].is_agents != options->is_agent ||
+	if (files[i].kind != options->kind ||
 		(files[i].language && strcmp(files[i].language, options->language) != 0))
 		return 0;
-	const char *text =
-		scaffold_find_template(options->is_agent ? "agent" : options->language, files[i].source);
+	const char *folder = scaffold_folders[options->kind];
+	const char *text = scaffold_find_template(folder ? folder : options->language, files[i].source);
 	if (!text)
 		text = scaffold_find_template("common", files[i].source);
 	_cleanup_(buf_free) struct buf path = { 0 };

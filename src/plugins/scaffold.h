@@ -1,21 +1,28 @@
 /* Making a new plugin that runs at once: its manifest, its program, a README and cases for `perch
- * plugins test`; or a new agent: its profile and its program. */
+ * plugins test`; or a new agent: its profile and its program; or a new tool: its bundle and its
+ * program. */
 #ifndef PLUGINS_SCAFFOLD_H
 #define PLUGINS_SCAFFOLD_H
 
 #include "base/arena.h"
 #include "perch/base.h"
 
-enum { SCAFFOLD_NAME_MAX = 64, SCAFFOLD_DESCRIPTION_MAX = 200, SCAFFOLD_FILES_MAX = 16 };
+enum { SCAFFOLD_NAME_MAX = 64, SCAFFOLD_DESCRIPTION_MAX = 200, SCAFFOLD_FILES_MAX = 24 };
 
 #define SCAFFOLD_DESCRIPTION_DEFAULT "A plugin to start from: it greets somebody."
 
+enum scaffold_kind {
+	SCAFFOLD_PLUGIN,
+	SCAFFOLD_AGENT,
+	SCAFFOLD_TOOL,
+};
+
 struct scaffold_options {
-	const char *parent; /* the directory in which the plugin's is made */
+	enum scaffold_kind kind;
+	const char *parent; /* the directory in which its own is made */
 	const char *name;
 	const char *language;
 	const char *description;
-	bool is_agent; /* an agent instead of a plugin */
 };
 
 struct scaffold {

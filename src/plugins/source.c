@@ -196,7 +196,7 @@ static int source_parse_remote(const char *text, const char *colon, struct arena
 	return source_split_ref(text, (size_t)(colon - text), arena, source, err);
 }
 
-/* A directory that lies here is named by its name alone out of habit. */
+/* Users often write the bare name of a directory that lies here. */
 static bool source_is_plugin_here(const char *name)
 {
 	char path[PATH_MAX];

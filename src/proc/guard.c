@@ -21,7 +21,7 @@
 #include "proc/pidfd.h"
 
 /* Marks a slot that is promised to a child which has not entered itself yet.
- * No process group has this id, so a guard that sees it kills nobody. */
+ * No process group has this id, so a guard that sees it kills no process. */
 enum { SLOT_PROMISED = INT32_MAX };
 
 /* A guard that keeps dying is not started for ever. */

@@ -51,8 +51,8 @@ struct host_guest *host_find_guest(const perch_host *host, void (*leave)(struct 
 /* Hands the guest over to the host. */
 void host_add_guest(perch_host *host, struct host_guest *guest);
 
-/* This process was stopped from then to then: no deadline counts that time. Told by several who
- * were stopped with it, it counts once. */
+/* This process was stopped between these times: no deadline counts that time. If several callers
+ * report the same time, it counts once. */
 void host_slept(perch_host *host, uint64_t from_ns, uint64_t to_ns);
 
 /* In child.c. Kills what is left of the child and waits until it is gone. */

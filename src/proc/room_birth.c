@@ -4,8 +4,8 @@
  * which a thread of a program cannot, and bears the child there with
  * CLONE_PARENT, so that the child is ours all the same. Until its exec the child shares our memory
  * although processes in the room can already see and signal it. Hence two precautions: our memory
- * is made private (not dumpable: nobody in the room can look into it by way of the newborn, nor
- * have it written to a core file), and a newborn that somebody stops is woken.
+ * is made private (not dumpable: no process in the room can look into it by way of the newborn, nor
+ * have it written to a core file), and a newborn that another process stops is woken.
  *
  * All of them share this thread's errno: while one of them is running, nothing is
  * called here that fails as a rule. */
@@ -109,8 +109,8 @@ static int room_birth_write_own_map(pid_t pid, const char *name, unsigned id)
 	return room_birth_write_proc(pid, name, text);
 }
 
-/* Root may map every user. Another user, or root in a container where it may not, maps itself
- * alone, and others are `nobody` in there. */
+/* Root may map every user. Another user, or root in a container where it may not, maps only itself,
+ * and all other users are `nobody` in there. */
 static int room_birth_write_maps(pid_t pid)
 {
 	if (geteuid() == 0 && room_birth_write_whole_map(pid, "uid_map") == 0)

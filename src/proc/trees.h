@@ -1,6 +1,6 @@
 /* The trees of a host's children: a child and all that descends from it, known by a mark
  * (guard/mark.h) and ended together. What is done to them is done to numbers in /proc: our own
- * process, its other children and who their parents are stay as they were. */
+ * process, its other children and their parents stay as they were. */
 #ifndef PROC_TREES_H
 #define PROC_TREES_H
 

@@ -30,7 +30,7 @@ struct worker {
 
 /* ---- in the thread --------------------------------------------------------------- */
 
-/* A full counter, which cannot be, would be readable as well. */
+/* A full counter, which cannot happen, would be readable as well. */
 static void worker_tell(const struct worker *worker)
 {
 	const uint64_t one = 1;

@@ -93,7 +93,7 @@ static bool decision_is_approved(const char *word, const struct grant_approval *
 		!decision_is_about(word, always, COUNT(always));
 }
 
-/* Whether a word that was approved, and takes something away, does so still. */
+/* Whether an approved word that takes something away is still there. */
 static bool decision_still_holds(const char *word, const struct decision *decision)
 {
 	for (const char *const *now = decision->words; *now; now++) {

@@ -66,9 +66,9 @@ struct registry_command {
  * executable fledge-<command> on `path` (the value of PATH or NULL; its relative
  * directories do not count). The owner is the entry that lists the command, of
  * several the one whose directory holds the target; else the entry whose
- * directory holds the target; else nobody. Fails with -ENOENT (no such command; err suggests the
- * nearest), -EACCES (there, but not executable; a dangling link says so),
- * -EINVAL (a name with a slash or control characters), -ENOMEM. */
+ * directory holds the target; else there is none. Fails with -ENOENT (no such command; err suggests
+ * the nearest), -EACCES (there, but not executable; a dangling link says so), -EINVAL (a name with
+ * a slash or control characters), -ENOMEM. */
 int registry_resolve(const struct registry *registry, const char *command, const char *path,
 	struct arena *arena, struct registry_command *ret_command, perch_err *err);
 

@@ -317,7 +317,7 @@ static int sandbox_files_open_room(struct sandbox *sandbox, perch_host *host, pe
 	}
 	if (r == 0)
 		return sandbox_files_use_room(sandbox, finding->replaced, err);
-	/* Another process that renames paths cannot make us do without a room. */
+	/* A process that keeps renaming paths must not lead to a run without a room. */
 	if (finding->refused < 0 || r == -ENOMEM || r == -ESTALE)
 		return err_set(err, r == -ESTALE ? PERCH_ESANDBOX : r, "%s", why.text);
 	snprintf(sandbox->layers.no_room, sizeof(sandbox->layers.no_room), "%.199s", why.text);

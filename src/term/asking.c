@@ -229,6 +229,7 @@ enum asking_step asking_word(struct asking *asking, struct str word)
 		return asking_answer(asking);
 	}
 	asking->note = asking_write_words(asking, "please type", "", asking->wrong).data;
+	asking_note_trouble(asking, editor_set(&asking->editor, STR("")));
 	return ASKING_GOES_ON;
 }
 

@@ -167,8 +167,10 @@ static void asking_draw_menu(struct asking *asking, struct frame *frame, size_t 
 	else if (strlen(hint) <= frame_room(frame))
 		frame_put(frame, STYLE_HINT, str_from(hint));
 	frame_set_cursor(frame);
-	if (rows > frame->line_count)
-		menu_draw(&asking->menu, frame, rows - frame->line_count);
+	size_t room = rows > frame->line_count ? rows - frame->line_count : 0;
+	size_t half = frame->look.rows > 2 * MENU_ROWS ? frame->look.rows / 2 : MENU_ROWS;
+	if (room)
+		menu_draw(&asking->menu, frame, room < half ? room : half);
 	frame->hides_cursor = true;
 }
 

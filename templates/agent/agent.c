@@ -9,6 +9,16 @@ static const char *variable(const char *name)
 	return value ? value : "";
 }
 
+/* The lines of a message are indented: none may look like a line of the protocol. */
+static void put_indented(const char *text)
+{
+	for (; *text; text++) {
+		putchar(*text);
+		if (*text == '\n')
+			fputs("  ", stdout);
+	}
+}
+
 int main(void)
 {
 	long turn = strtol(variable("AGENT_SESSION_ID"), NULL, 10) + 1;
@@ -20,6 +30,8 @@ int main(void)
 	puts("AGENT_PARTIAL:\"Let me see. \"");
 	fflush(stdout);
 
-	printf("You said in turn %ld: %s\n", turn, variable("AGENT_MESSAGE"));
+	printf("You said in turn %ld: ", turn);
+	put_indented(variable("AGENT_MESSAGE"));
+	putchar('\n');
 	return 0;
 }

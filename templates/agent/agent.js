@@ -8,4 +8,6 @@ console.log(`AGENT_SESSION:${turn}`);
 // A piece of the reply, shown at once: a JSON string.
 console.log("AGENT_PARTIAL:" + JSON.stringify("Let me see. "));
 
-console.log(`You said in turn ${turn}: ${process.env.AGENT_MESSAGE}`);
+// The lines of a message are indented: none may look like a line of the protocol.
+const message = process.env.AGENT_MESSAGE.replaceAll("\n", "\n  ");
+console.log(`You said in turn ${turn}: ${message}`);

@@ -11,4 +11,6 @@ print(f"AGENT_SESSION:{turn}")
 # A piece of the reply, shown at once: a JSON string. Without the flush it would wait.
 print("AGENT_PARTIAL:" + json.dumps("Let me see. "), flush=True)
 
-print(f"You said in turn {turn}: {os.environ['AGENT_MESSAGE']}")
+# The lines of a message are indented: none may look like a line of the protocol.
+message = os.environ["AGENT_MESSAGE"].replace("\n", "\n  ")
+print(f"You said in turn {turn}: {message}")

@@ -8,4 +8,5 @@ echo "AGENT_SESSION:$turn"
 # A piece of the reply, shown at once: a JSON string.
 echo 'AGENT_PARTIAL:"Let me see. "'
 
-echo "You said in turn $turn: $AGENT_MESSAGE"
+# The lines of a message are indented: none may look like a line of the protocol.
+printf 'You said in turn %s: %s\n' "$turn" "$AGENT_MESSAGE" | sed '2,$s/^/  /'

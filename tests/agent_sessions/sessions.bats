@@ -278,3 +278,16 @@ sessions_fail() {
     [[ "$(sed -n 3p out)" == '{"event":"warning","id":"2",'* ]]
     [[ "$(sed -n 4p out)" == *bad_request* ]]
 }
+
+@test "where nothing can be stored, --no-store is named, and helps" {
+    echo 'command: echo hi' >plain.yaml
+    export XDG_STATE_HOME=/proc/nowhere
+    keep "$perch" agent run plain.yaml hello
+    expect_status 125
+    has "$errors" "--no-store goes on without stored sessions"
+    keep "$perch" agent chat plain.yaml
+    has "$errors" "--no-store"
+    keep "$perch" agent run plain.yaml hello --no-store
+    expect_status 0
+    has "$output" hi
+}

@@ -255,3 +255,42 @@ says() {
     run "$perch" doctor
     [[ "$output" == *"config.toml"* ]]
 }
+
+@test "error: is red wherever colours are wanted, and nowhere else" {
+    red=$'\e[31merror'
+    for words in 'foo' 'tool call nothing x' 'agent run nothing hello' 'plugins update nothing' \
+        'sandbox run' 'trace show nothing'; do
+        # shellcheck disable=SC2086 # words
+        run "$perch" --color always $words </dev/null
+        [[ "$output" == *"$red"* ]] || { echo "$words: $output" && false; }
+        # shellcheck disable=SC2086
+        run "$perch" $words </dev/null
+        [[ "$output" == *"error: "* && "$output" != *$'\e'* ]] || { echo "$words: $output" && false; }
+    done
+    run "$perch" --color always help doctor
+    [[ "$output" == $'\e[1musage:\e[0m perch doctor'* ]]
+    [[ "$output" == *$'\e[1mexample:\e[0m'* ]]
+}
+
+@test "an error in a file shows the line, and where" {
+    mkdir -p p
+    printf '# first\n[plugin\nname = 1\n' >p/plugin.toml
+    run "$perch" plugins install ./p
+    [ "${lines[1]}" = '  | [plugin' ]
+    [ "${lines[2]}" = '  |        ^' ]
+    printf 'name: x\ncommand: [a\nenv: }\n' >p.yaml
+    run "$perch" agent check p.yaml
+    [[ "$output" == *'  | env: }'*'  |    ^'* ]]
+    printf '{"größe": 1,\n "x": nope}\n' >rterm-plugin.json
+    run "$perch" tool add ./rterm-plugin.json --yes
+    [[ "$output" == *'  |  "x": nope}'*$'\n  |       ^'* ]]
+    printf 'x = %s\n' "$(printf '%0300d' 0 | tr 0 '"')" >long.toml
+    run "$perch" tool call --binding long.toml x
+    [[ "$output" == *'^'* ]]
+    [ "$(awk '{ print length }' <<<"$output" | sort -n | tail -1)" -lt 200 ]
+}
+
+@test "doctor ends with a sentence" {
+    run "$perch" doctor
+    [[ "${lines[-1]}" == "perch works here"*. || "${lines[-1]}" == "perch cannot do its work here"*. ]]
+}

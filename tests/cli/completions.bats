@@ -101,3 +101,23 @@ offers() {
     [ "$status" -eq 64 ]
     [[ "$output" == *"did you mean: bash"* ]]
 }
+
+@test "the values of options, tools behind their binding, events, and words behind help" {
+    printf 'name = "t"\ncommand = "/bin/true"\n[[tools]]\nname = "words.count"\n[[tools]]\nname = "words.sort"\n' \
+        >"$XDG_CONFIG_HOME/perch/tools/t.toml"
+    [ "$(offers tool call t '')" = "words.count words.sort " ]
+    [ "$(offers tool call t words.s)" = "words.sort " ]
+    [ "$(offers tool show t '')" = "" ]
+    [ "$(offers plugins create --lang '')" = "bash python node c " ]
+    [ "$(offers tool create --lang '')" = "sh python javascript c " ]
+    [ "$(offers agent create -l j)" = "javascript " ]
+    [ "$(offers --color '')" = "auto always never " ]
+    [ "$(offers plugins allow x --preset gi)" = "git github gitlab " ]
+    [[ "$(offers plugins install --grant '')" == "exec store "*"plugins none " ]]
+    [ "$(offers plugins hooks '')" = "run " ]
+    [ "$(offers plugins hooks run '')" = "pre_init post_work_start pre_push " ]
+    [ "$(offers help plugins ins)" = "install inspect " ] || [ "$(offers help plugins ins)" = "inspect install " ]
+    [ "$(offers help opt)" = "options " ]
+    [ "$(offers help run '')" = "" ]
+    [ "$(offers help plugins install '')" = "" ]
+}

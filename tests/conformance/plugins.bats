@@ -75,6 +75,31 @@ hangs() {
     passes 8 "$examples/agents/stream.yaml"
 }
 
+# readme_block BEGIN END: the lines of the README from the one that begins so to the one before END.
+readme_block() {
+    awk -v begin="$1" -v end="$2" 'index($0, end) == 1 { on = 0 } index($0, begin) == 1 { on = 1 } on' \
+        "$PERCH_SOURCE/README.md" | sh
+}
+
+@test "the examples of the README keep every rule" {
+    readme_block "mkdir hello" "perch plugins install"
+    passes 9 hello
+    readme_block "cat > upper" "perch tool add"
+    passes 8 ./upper --protocol tool --tool upper.case --input '{"text":"x"}'
+    readme_block "cat > parrot.sh" "perch agent run"
+    passes 8 parrot.yaml
+}
+
+@test "what perch tool create and perch agent create make keeps every rule" {
+    for language in sh python javascript c; do
+        "$perch" tool create "tool-$language" --lang "$language" >/dev/null
+        "$perch" agent create "agent-$language" --lang "$language" >/dev/null
+        [ "$language" != c ] || { make -s -C tool-c && make -s -C agent-c; }
+        passes 8 "tool-$language" --tool "tool-$language.greet" --input '{"name":"x"}'
+        passes 8 "agent-$language/agent-$language.yaml"
+    done
+}
+
 @test "what perch plugins create makes keeps every rule" {
     for language in bash python node; do
         "$perch" plugins create "fledge-$language" --lang "$language" >/dev/null

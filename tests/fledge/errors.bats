@@ -31,6 +31,17 @@ END
     [ "$errors" = "warning: line 1 of the plugin is not JSON and was skipped: Hello from println!" ]
 }
 
+@test "what was meant as a message is told where it is broken, and that it may wait" {
+    py broken <<'END'
+print('{"type":"output","text":"x",}', flush=True)
+print("{'type':'prompt','id':'1','message':'?'}", flush=True)
+END
+    call broken
+    has "$errors" "column 29 of line 1: expected the name of a member in double quotes behind ',', found '}'
+"
+    has "$errors" "column 2 of line 2: expected '}' or the name of a member in double quotes, found '''; it may be waiting for an answer to the line that was skipped"
+}
+
 @test "error case: unknown message type" {
     py future <<'END'
 send("table", rows=[["a"]])

@@ -23,11 +23,13 @@ teardown() { fledge_close; }
 @test "install --copy: a snapshot" {
     source_plugin here
     mkdir here/.git
+    echo '{"of":"the author"}' >here/state.json
     ln -s bin/hello here/inner
     plugins install "$WORK/here" --copy --yes
     expect_status 0
     [ ! -L "$cfg/plugins/hello" ]
     [ ! -e "$cfg/plugins/hello/.git" ]
+    [ ! -e "$cfg/plugins/hello/state.json" ]
     [ "$(readlink "$cfg/plugins/hello/inner")" = bin/hello ]
     rm -rf here
     says hello hello

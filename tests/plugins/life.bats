@@ -52,8 +52,7 @@ store = true'
     has "$output" "exec"
     plugins allow hello --manifest
     expect_status 0
-    expect "approved: fledge-v1; granted: exec, store
-plugin hello is allowed nothing beyond its default"
+    expect "approved: fledge-v1; granted: exec, store"
     says hello hello
     grep -qx 'exec = true' "$cfg/plugins.toml"
 }
@@ -412,4 +411,26 @@ exec = true'
     run "$perch" doctor
     [ "$status" -eq 1 ]
     has "$output" "plugins.toml:1:"
+}
+
+# In a mount namespace: nobody else sees the small disk.
+remove_on_full_disk() {
+    mkdir -p "$XDG_CONFIG_HOME"
+    mount -t tmpfs -o size=1m none "$XDG_CONFIG_HOME"
+    "$perch" plugins install ./here --copy --yes
+    cat /dev/zero >"$XDG_CONFIG_HOME/filler" 2>/dev/null || true
+    ! echo x >"$XDG_CONFIG_HOME/more"
+    "$perch" plugins remove hello --yes
+    "$perch" plugins list
+}
+
+@test "remove: works on a full disk" {
+    source_plugin here
+    head -c 300000 /dev/urandom >here/large
+    export -f remove_on_full_disk
+    export perch
+    run unshare --mount --map-root-user bash -uc remove_on_full_disk
+    echo "$output"
+    [[ "$output" == *"removed hello"* ]]
+    [[ "$output" == *"No plugins are installed"* ]]
 }

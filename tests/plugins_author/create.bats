@@ -114,3 +114,10 @@ assert made == sorted(d["files_created"]), made'
     plugins create hi --lang c
     cc -std=c11 -Wall -Wextra -Wconversion -Wshadow -Werror -o "$WORK/hi" hi/main.c
 }
+
+@test "create: a name with a letter beyond ASCII is refused with the rule" {
+    plugins create grüße
+    expect_status 64
+    has "$errors" 'may have a to z, A to Z, digits, - _ and . in it'
+    [ ! -e grüße ]
+}

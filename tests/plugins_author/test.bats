@@ -37,7 +37,7 @@ name = "by question"
 [case.expect]
 output = "Grace\nFalse\nred\n[]\n"
 END
-    plugins test subject
+    plugins test -v --all subject
     expect_status 0
     has "$output" "ok      in order"
     has "$output" "2 passed, 0 failed"
@@ -70,7 +70,7 @@ answers = [{ cancel = true }]
 [case.expect]
 exit = 130
 END
-    plugins test -q subject
+    plugins test --all subject
     expect_status 1
     has "$output" "error: the answer in line 3 of perch-test.toml does not fit 'How many?': please enter a whole number"
     has "$output" "does not fit 'How many?': it takes a string"
@@ -106,7 +106,7 @@ state = { k = "w", other = "x" }
 [[case]]
 name = "success is expected unless said otherwise"
 END
-    plugins test subject
+    plugins test -v --all subject
     expect_status 1
     has "$output" "ok      right"
     has "$output" "error: expected exit code 4, but it was 3"
@@ -126,11 +126,11 @@ END
     printf '[[case]]\nname = "one"\n[case.expect]\noutput_regex = "%s"\n' "$large" | cases
     # As much as it takes without it, and a tenth of what it took with it.
     ulimit -v 2000000
-    plugins test subject
+    plugins test -v --all subject
     expect_status 1
     has "$output" "too large once it is compiled"
     printf '[[case]]\nname = "one"\n[case.expect]\noutput_regex = "(a+)+[bd]"\n' | cases
-    plugins test subject
+    plugins test -v --all subject
     expect_status 1
     has "$output" "error: whether the output matches '(a+)+[bd]' takes too long to find out"
 }
@@ -142,7 +142,7 @@ send("outptu", text="x")
 send("output", text="fine\n")
 END
     plain_case
-    plugins test subject
+    plugins test -v --all subject
     expect_status 1
     has "$output" "  plugin  hello
           error: this is not JSON"
@@ -157,7 +157,7 @@ END
 send("log", level="loud", message="x")
 END
     plain_case
-    plugins test -q subject
+    plugins test --all subject
     expect_status 0
     has "$output" "warning: the level 'loud'"
 }
@@ -167,7 +167,7 @@ END
 send("exec", id="1", command="sleep 60")
 END
     plain_case
-    plugins test -q subject
+    plugins test --all subject
     expect_status 1
     has "$output" '`exec` was not answered yet'
 }
@@ -178,7 +178,7 @@ print("debugging", file=sys.stderr, flush=True)
 raise SystemError
 END
     plain_case
-    plugins test subject
+    plugins test -v --all subject
     expect_status 1
     has "$output" "  stderr  debugging"
     has "$output" "  stderr  SystemError"
@@ -210,7 +210,7 @@ output = "v"
 END
     echo '{"k":"precious"}' >subject/state.json
     before=$(find . -type f -exec sha256sum {} + | sort; find . | sort)
-    plugins test subject
+    plugins test -v --all subject
     expect_status 0
     [ "$before" = "$(find . -type f -exec sha256sum {} + | sort; find . | sort)" ]
     [ -z "$(find "$XDG_CONFIG_HOME" -newer subject/perch-test.toml -type f)" ]
@@ -234,7 +234,7 @@ state = { last = "Ada" }
 [case.expect]
 output = "content\nrust\nAda\n7\n"
 END
-    plugins test subject
+    plugins test -v --all subject
     expect_status 0
 }
 
@@ -258,7 +258,7 @@ grant = []
 [case.expect]
 output = '{"exec": false, "store": false, "metadata": false}'
 END
-    plugins test subject
+    plugins test -v --all subject
     expect_status 0
 }
 
@@ -273,7 +273,7 @@ END
 name = "endless"
 timeout = 1.5
 END
-    plugins test subject
+    plugins test -v --all subject
     expect_status 1
     has "$output" "error: the plugin did not end within 1.5 seconds"
 }
@@ -289,12 +289,12 @@ END
 name = "silent"
 timeout = 1.5
 END
-    plugins test subject
+    plugins test -v --all subject
     expect_status 1
     has "$output" "within 1.5 seconds, and has sent nothing: a Python program must flush stdout"
     # Not of another language.
     printf '#!/bin/sh\nsleep 1000\n' >subject/bin/subject
-    plugins test subject
+    plugins test -v --all subject
     expect_status 1
     has "$output" "within 1.5 seconds"
     lacks "$output" "flush"
@@ -307,11 +307,61 @@ open("ready", "w").close()
 time.sleep(1000)
 END
     plain_case
-    start plugins test subject
+    start plugins test -v --all subject
     wait_until compgen -G "$TMPDIR/perch-case-*/project/ready"
     kill -INT "$host"
     finish
     expect_status 130
+}
+
+@test "test: short unless -v is given; what was said, where something is wrong" {
+    subject <<'END'
+say("x")
+if init["args"]:
+    raw("{oops\\n")
+END
+    cases <<'END'
+[[case]]
+name = "fine"
+[[case]]
+name = "bad"
+args = ["bad"]
+[[case]]
+name = "behind it"
+END
+    plugins test subject
+    expect_status 1
+    has "$output" "ok      fine"
+    has "$output" "FAILED  bad"
+    [ "$(grep -c '"type":"init"' <<<"$output")" = 1 ]
+    lacks "$output" "behind it"
+    has "$output" "1 passed, 1 failed
+1 not run behind the one that failed: --all runs them"
+    plugins test subject --all -q
+    expect_status 1
+    has "$output" "2 passed, 1 failed"
+    lacks "$output" "fine"
+    plugins test subject --case fine -v
+    [ "$(grep -c '"type":"init"' <<<"$output")" = 1 ]
+    plugins test subject --json
+    has "$output" "behind it"
+}
+
+@test "test: --list, and a part of a name" {
+    subject <<<'say("x")'
+    printf '[[case]]\nname = "%s"\n' "asks a name" "asks nothing" name | cases
+    plugins test subject --list
+    expect_status 0
+    [ "$output" = "asks a name
+asks nothing
+name" ]
+    plugins test subject --list --case ASKS
+    [ "$output" = "asks a name
+asks nothing" ]
+    plugins test subject --case name # a whole name is that case alone
+    has "$output" "1 passed"
+    plugins test subject --case zzzzzzzzzzz
+    has "$errors" "perch plugins test --list"
 }
 
 @test "test: --case" {
@@ -330,18 +380,18 @@ END
 @test "test: mistakes of perch-test.toml have a place, and nothing runs" {
     subject <<<'say("x")'
     printf '[[case]]\nname = "x"\nansers = []\n' | cases
-    plugins test subject
+    plugins test -v --all subject
     expect_status 1
     expect 'error: perch-test.toml:3:1: there is no key `ansers` here: did you mean `answers`?'
     plugins test subject --json
     expect_status 1
     answer_has 'assert d["errors"][0].startswith("perch-test.toml:3:1: ") and d["cases"] == []'
     : | cases
-    plugins test subject
+    plugins test -v --all subject
     expect_status 1
     has "$output" "there is no [[case]]"
     rm subject/perch-test.toml
-    plugins test subject
+    plugins test -v --all subject
     expect_status 1
     has "$output" "perch-test.toml"
 }
@@ -367,23 +417,23 @@ assert [line["dir"] for line in case["transcript"]] == ["in", "out", "out", "hos
     subject <<<'say("x")'
     plain_case
     rm subject/bin/subject
-    plugins test subject
+    plugins test -v --all subject
     expect_status 1
     has "$output" "the program bin/subject is not there"
     printf '[hooks]\nbuild = "make it"\n' >>subject/plugin.toml
-    plugins test subject
+    plugins test -v --all subject
     has "$output" "is not there: build it first: make it"
     printf '#!/no/such/interpreter\n' >subject/bin/subject
     chmod +x subject/bin/subject
-    plugins test subject
+    plugins test -v --all subject
     expect_status 1
     has "$output" "cannot be started"
     sed -i '/^protocol/d' subject/plugin.toml
-    plugins test subject
+    plugins test -v --all subject
     expect_status 1
     has "$errors" "subject is a legacy plugin"
     echo x >subject/plugin.toml
-    plugins test subject
+    plugins test -v --all subject
     expect_status 1
     has "$errors" "plugin.toml:1:"
     plugins test nowhere
@@ -400,7 +450,7 @@ for _ in range(12):
 raw("hello\n")
 END
     plain_case
-    plugins test subject
+    plugins test -v --all subject
     expect_status 1
     has "$output" "more than 10 MiB of output"
     has "$output" "more lines)"
@@ -414,7 +464,7 @@ raw("\033[2Jhello\n")
 print("\033]0;title\007", file=sys.stderr)
 END
     plain_case
-    plugins test subject
+    plugins test -v --all subject
     lacks "$output" $'\033'
     lacks "$output" $'\007'
 }
@@ -422,7 +472,7 @@ END
 @test "test: a secret of the user does not reach the plugin" {
     subject <<<'say(os.environ.get("GH_TOKEN"))'
     printf '[[case]]\nname = "x"\n[case.expect]\noutput = "None"\n' | cases
-    GH_TOKEN=secret plugins test subject
+    GH_TOKEN=secret plugins test -v --all subject
     expect_status 0
 }
 
@@ -433,7 +483,7 @@ os.chmod("a/b", 0)
 os.symlink("/", "root")
 END
     plain_case
-    plugins test subject
+    plugins test -v --all subject
     expect_status 0
 }
 
@@ -454,7 +504,7 @@ name = "the manual"
 answers = ["here", true, "live", ["b"]]
 files = { "docs/page" = "" }
 END
-    plugins test subject
+    plugins test -v --all subject
     expect_status 0
     has "$output" "1 passed, 0 failed"
     lacks "$output" " warning: "

@@ -107,7 +107,8 @@ END
     wait_for 'Type yes, no, session or always [no]:'
     keys "s" Enter
     wait_for 'please type yes, no, session or always'
-    keys BSpace "n" Enter
+    [[ "$(screen)" != *'[no]: s'* ]] # the wrong answer is gone
+    keys "n" Enter
     wait_for '[over 0]'
     [[ "$(screen)" == *'answer: deny'* ]]
     [[ "$(screen)" == *'May the agent use bash? {"command": "rm -rf /"} no'* ]]

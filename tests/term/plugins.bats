@@ -108,6 +108,7 @@ exec = true'
     wait_for "Install hello"
     keys C-c
     wait_for "nothing was changed"
+    wait_over 130
     [ ! -e "$cfg/plugins.toml" ]
     [ -z "$(find "$cfg/plugins" -maxdepth 1 -name '.staging-*')" ]
 }

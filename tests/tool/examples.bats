@@ -40,3 +40,28 @@ teardown() { tool_close; }
     expect_status 0
     has "$output" "tool.execute  allowed"
 }
+
+@test "create: a tool in every language works at once" {
+    cd "$BATS_TEST_TMPDIR"
+    for lang in sh python javascript c; do
+        perch_tool create "my-$lang" --lang "$lang" --description 'says "it"'
+        expect_status 0
+        has "$output" "perch tool add ."
+        [ "$lang" != c ] || make -s -C my-c
+        perch_tool add "./my-$lang" --yes
+        expect_status 0
+        perch_tool call "my-$lang" "my-$lang.greet" --input '{"name":"Zoë"}'
+        expect_status 0
+        has "$output" 'Hello, Zoë!'
+        perch_tool call "my-$lang" "my-$lang.greet" --input '{}'
+        has "$errors" "is required and missing"
+    done
+    perch_tool create my-sh
+    expect_status 1
+    has "$errors" 'there is a ./my-sh already'
+    perch_tool create other --lang perl
+    expect_status 64
+    has "$errors" 'the language is sh, python, javascript or c, not `perl`'
+    perch_tool create json --json
+    has "$output" '"files_created":["rterm-plugin.json","json.sh"]'
+}

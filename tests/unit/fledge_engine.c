@@ -58,23 +58,34 @@ static const struct {
 	{ "no JSON, but an id", "{\"type\":\"prompt\",\"id\":\"7\",\"message\":\"Hello",
 		"show warning line 1 of the plugin is not JSON and was skipped: "
 		"{\"type\":\"prompt\",\"id\":\"7\",\"message\":\"Hello\n"
+		"show warning column 43 of line 1: expected '\"' at the end of a string, found the end of "
+		"the "
+		"text\n"
 		"> {\"type\":\"cancel\",\"id\":\"7\",\"reason\":\"invalid_request\"}\n" },
 	{ "no JSON, but a number as an id",
 		" {\"a\":{\"id\":3},\"b\":[{\"id\":4}], \"id\" : 12 , oops}",
 		"show warning line 1 of the plugin is not JSON and was skipped:  "
 		"{\"a\":{\"id\":3},\"b\":[{\"id\":4}], \"id\" : 12 , oops}\n"
+		"show warning column 44 of line 1: expected the name of a member in double quotes behind "
+		"',', found 'o'\n"
 		"> {\"type\":\"cancel\",\"id\":12,\"reason\":\"invalid_request\"}\n" },
 	{ "no JSON, and its id is cut off", "{\"type\":\"prompt\",\"id\":\"7",
 		"show warning line 1 of the plugin is not JSON and was skipped: "
-		"{\"type\":\"prompt\",\"id\":\"7\n" },
+		"{\"type\":\"prompt\",\"id\":\"7\n"
+		"show warning column 25 of line 1: expected '\"' at the end of a string, found the end of "
+		"the text; it may be waiting for an answer to the line that was skipped\n" },
 	{ "no JSON, and the id is somebody else's",
 		"{\"text\":\"\\\"id\\\":\\\"1\\\"\",\"x\":{\"id\":\"2\"}",
 		"show warning line 1 of the plugin is not JSON and was skipped: "
-		"{\"text\":\"\\\"id\\\":\\\"1\\\"\",\"x\":{\"id\":\"2\"}\n" },
+		"{\"text\":\"\\\"id\\\":\\\"1\\\"\",\"x\":{\"id\":\"2\"}\n"
+		"show warning column 38 of line 1: expected ',' or '}' after a member, found the end of "
+		"the text; it may be waiting for an answer to the line that was skipped\n" },
 	{ "not an object", "[1,2]",
 		"show warning line 1 of the plugin is not a JSON object and was skipped: [1,2]\n" },
 	{ "data behind the object", "{} {}",
-		"show warning line 1 of the plugin is not JSON and was skipped: {} {}\n" },
+		"show warning line 1 of the plugin is not JSON and was skipped: {} {}\n"
+		"show warning column 4 of line 1: expected nothing behind the value, found '{'; it may be "
+		"waiting for an answer to the line that was skipped\n" },
 	{ "blank", "  \t ", "" },
 	{ "no type", "{\"id\":\"1\"}",
 		"show warning line 1 of the plugin: `message`: `type` must be a string, and is missing\n"
@@ -114,10 +125,14 @@ static const struct {
 	{ "output of nothing", "{\"type\":\"output\",\"text\":\"\"}", "show output \n" },
 	{ "output with a raw control character", "{\"type\":\"output\",\"text\":\"a\x01\"}",
 		"show warning line 1 of the plugin is not JSON and was skipped: "
-		"{\"type\":\"output\",\"text\":\"a\"}\n" },
+		"{\"type\":\"output\",\"text\":\"a\"}\n"
+		"show warning column 27 of line 1: expected control characters in a string to be escaped, "
+		"found the byte 0x01\n" },
 	{ "output whose last quote is escaped", "{\"type\":\"output\",\"text\":\"a\\\"}",
 		"show warning line 1 of the plugin is not JSON and was skipped: "
-		"{\"type\":\"output\",\"text\":\"a\\\"}\n" },
+		"{\"type\":\"output\",\"text\":\"a\\\"}\n"
+		"show warning column 30 of line 1: expected '\"' at the end of a string, found the end of "
+		"the text\n" },
 	{ "output with another member behind it", "{\"type\":\"output\",\"text\":\"a\",\"id\":\"b\"}",
 		"show output a\n> {\"type\":\"response\",\"id\":\"b\",\"value\":null}\n" },
 	{ "output with an escape by number", "{\"type\":\"output\",\"text\":\"\\u00e9\"}",

@@ -170,7 +170,7 @@ static const struct {
 	{ &ways, "\r", "no", "? May it? no" },
 	{ &ways, "Y\r", "yes", "? May it? yes" },
 	{ &ways, "Always\r", "yesalways", "? May it? always" },
-	{ &ways, "alwayss\r\x7F\r", "yesalways", "? May it? always" },
+	{ &ways, "alwayss\ralways\r", "yesalways", "? May it? always" },
 	{ &choose, "\r", "chosen:1", "? Pick: green" },
 	{ &choose, "blu\r", "chosen:2", "? Pick: blue" },
 	{ &choose, "x\x1B\x1B", "cancelled", "? Pick: (cancelled)" },
@@ -215,17 +215,16 @@ static const struct {
 	{ &deliberate, "\x1B[200~yes\ryes\n", 60, 5,
 		"? May it? {\"command\":\"rm -rf /\"}\n  Type yes or no [no]: yes yes" },
 	{ &deliberate, "yy\r", 60, 3,
-		"? May it? {\"command\":\"rm -rf /\"}\n  Type yes or no [no]: yy\n"
+		"? May it? {\"command\":\"rm -rf /\"}\n  Type yes or no [no]:\n"
 		"  ! please type yes or no" },
-	{ &deliberate, "yy\r", 60, 2,
-		"? May it? {\"command\":\"rm -rf /\"}\n  Type yes or no [no]: yy" },
+	{ &deliberate, "yy\r", 60, 2, "? May it? {\"command\":\"rm -rf /\"}\n  Type yes or no [no]:" },
 	{ &deliberate, "y", 20, 6, "? May it?\n  {\"command\":\"rm\n  -rf /\"}\n  Type ... y" },
 	{ &deliberate, "y", 20, 2, "? (above)\n  Type ... y" },
 	{ &deliberate, "y", 40, 1, "? May it? {\"command\":\"rm -rf /\"} ... y" },
 	{ &deliberate, "\r", 20, 4, "? May it?\n  {\"command\":\"rm\n  -rf /\"}\n  Type ..." },
 	{ &ways, "", 60, 5, "? May it? (or so)\n  Type yes, no, session or always [no]:" },
 	{ &ways, "x\r", 60, 5,
-		"? May it? (or so)\n  Type yes, no, session or always [no]: x\n"
+		"? May it? (or so)\n  Type yes, no, session or always [no]:\n"
 		"  ! please type yes, no, session or always" },
 	{ &ways, "always", 40, 5, "? May it? (or so)\n  Type yes, no, session or ... always" },
 	{ &long_confirm, "", 40, 5,

@@ -60,7 +60,8 @@ static int agent_chat_open_service(struct chat *chat, perch_sessions **ret_sessi
 	int r = perch_service_new(chat->host, &options, &chat->service, err);
 	if (r < 0 || chat->words.no_store)
 		return r;
-	return perch_service_sessions(chat->service, ret_sessions, err);
+	r = perch_service_sessions(chat->service, ret_sessions, err);
+	return r < 0 ? err_set(err, r, "%s; " AGENT_NO_STORE, err->text) : 0;
 }
 
 static int agent_chat_open_chat(struct chat *chat, perch_err *err)

@@ -26,6 +26,9 @@ extern const struct command agent_chat_command;
 extern const struct command agent_serve_command;
 extern const struct command agent_sessions_command;
 
+/* What to do where nothing can be stored. */
+#define AGENT_NO_STORE "--no-store goes on without stored sessions"
+
 /* After a signal, a slow reader gets as long as an agent that does not end; and a moment where the
  * agent has no grace. */
 static inline uint64_t agent_patience_ns(uint64_t kill_grace_ns)

@@ -21,7 +21,7 @@ static int agent_create(struct cli *cli, int argc, char **argv)
 		.parent = ".",
 		.language = "sh",
 		.description = "an agent to start from",
-		.is_agent = true,
+		.kind = SCAFFOLD_AGENT,
 	};
 	return created_run(
 		cli, argc, argv, &options, "see: perch agent create --help", agent_create_next);

@@ -83,7 +83,15 @@ void agent_print_note(struct agent_print *print, const char *kind, struct str te
 	agent_print_make_way(print);
 	_cleanup_(buf_free) struct buf shown = { 0 };
 	agent_print_clean(&shown, cli_shows_utf8(stderr), text);
-	fprintf(stderr, "%s: %.*s\n", kind, (int)shown.len, shown.len ? shown.data : "");
+	if (buf_terminate(&shown) < 0)
+		return;
+	bool has_lines = memchr(shown.data, '\n', shown.len);
+	if (!has_lines && strcmp(kind, "error") == 0)
+		cli_error(NULL, "%s", shown.data);
+	else if (!has_lines && strcmp(kind, "warning") == 0)
+		cli_warning(shown.data);
+	else
+		fprintf(stderr, "%s: %s\n", kind, shown.data);
 }
 
 struct str agent_last_lines(const perch_agent_end *end)

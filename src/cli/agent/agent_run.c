@@ -132,10 +132,13 @@ static int agent_run_open_service(struct agent_run *run, perch_err *err)
 /* A mistake in the command line is reported as such, unless a program reads the output. */
 static int agent_run_refuse_words(struct agent_run *run, const perch_err *err)
 {
-	char text[PERCH_ERR_TEXT_MAX + 16];
+	char text[PERCH_ERR_TEXT_MAX + sizeof(AGENT_NO_STORE) + 16];
 	bool is_id = err->stage && strcmp(err->stage, "session_id") == 0;
 	bool is_usage = err->code == -EINVAL && (!err->stage || is_id);
 	snprintf(text, sizeof(text), "%s%s", is_id ? "--session " : "", err->text);
+	bool is_stored = err->stage && strcmp(err->stage, "session") == 0;
+	if (!is_usage && is_stored)
+		snprintf(text, sizeof(text), "%s; " AGENT_NO_STORE, err->text);
 	if (!is_usage)
 		return agent_run_refuse(run, EXIT_HOST, err->stage ? err->stage : "start", text);
 	if (run->cli->json)

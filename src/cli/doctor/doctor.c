@@ -70,6 +70,26 @@ static void doctor_print_finding(struct page *page, const struct finding *findin
 	buf_append_char(&page->out, '\n');
 }
 
+/* What it all comes to. */
+static void doctor_print_sum(struct page *page, const struct finding *findings)
+{
+	int failures = 0;
+	int warnings = 0;
+	for (int i = 0; i < CHECKS; i++) {
+		failures += findings[i].status == STATUS_FAILURE;
+		warnings += findings[i].status == STATUS_WARNING;
+	}
+	buf_append_char(&page->out, '\n');
+	if (failures)
+		buf_printf(&page->out, "perch cannot do its work here: %d of these must be mended first.\n",
+			failures);
+	else if (warnings)
+		buf_printf(
+			&page->out, "perch works here; %d of these would be better otherwise.\n", warnings);
+	else
+		buf_append_text(&page->out, "perch works here, and nothing is missing.\n");
+}
+
 static int doctor_print_for_people(const struct cli *cli, const struct finding *findings)
 {
 	struct page page;
@@ -82,6 +102,7 @@ static int doctor_print_for_people(const struct cli *cli, const struct finding *
 		section = findings[i].section;
 		doctor_print_finding(&page, &findings[i]);
 	}
+	doctor_print_sum(&page, findings);
 	return page_end(&page);
 }
 

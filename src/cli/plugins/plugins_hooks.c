@@ -195,5 +195,6 @@ const struct command plugins_hooks = {
 			"\n"
 			"example:\n"
 			"  perch plugins hooks run pre_push\n",
+	.words = WORDS_HOOKS,
 	.run = cli_plugins_hooks,
 };

@@ -13,6 +13,9 @@
 /* All that a call of the command needs. */
 struct trial {
 	struct cli *cli;
+	struct option_list parts; /* of the names of cases; none = all */
+	bool lists;               /* the cases are told, not run */
+	bool goes_on;             /* behind one that fails */
 	struct arena arena;
 	perch_host *host;
 	struct signals signals;
@@ -26,6 +29,7 @@ struct trial {
 	struct plugin_test *test; /* that runs */
 	size_t passed;
 	size_t failed;
+	size_t left; /* not run, behind one that failed */
 };
 
 /* ---- getting ready ---------------------------------------------------------------- */
@@ -70,18 +74,40 @@ static const char *plugins_test_case_name(const void *data, size_t i)
 	return i < cases->count ? cases->items[i].name : NULL;
 }
 
-static int plugins_test_refuse_unknown(const struct trial *trial, const struct option_list *names)
+/* A whole name means that case alone, a part of one all that have it. */
+static bool plugins_test_is_meant(const struct trial *trial, const char *part, const char *name)
 {
-	for (size_t i = 0; i < names->count && !trial->mistakes.errors; i++) {
+	for (size_t i = 0; i < trial->cases.count; i++) {
+		if (strcmp(trial->cases.items[i].name, part) == 0)
+			return strcmp(name, part) == 0;
+	}
+	return strcasestr(name, part);
+}
+
+static bool plugins_test_wants(const struct trial *trial, const char *name)
+{
+	for (size_t i = 0; i < trial->parts.count; i++) {
+		if (plugins_test_is_meant(trial, trial->parts.items[i], name))
+			return true;
+	}
+	return trial->parts.count == 0;
+}
+
+static int plugins_test_refuse_unknown(const struct trial *trial)
+{
+	for (size_t i = 0; i < trial->parts.count && !trial->mistakes.errors; i++) {
+		const char *part = trial->parts.items[i];
 		size_t at = 0;
-		while (at < trial->cases.count && strcmp(trial->cases.items[at].name, names->items[i]) != 0)
+		while (at < trial->cases.count &&
+			!plugins_test_is_meant(trial, part, trial->cases.items[at].name))
 			at++;
 		if (at < trial->cases.count)
 			continue;
-		const char *near = cli_nearest(names->items[i], plugins_test_case_name, &trial->cases);
+		const char *near = cli_nearest(part, plugins_test_case_name, &trial->cases);
 		char hint[256];
 		snprintf(hint, sizeof(hint), "did you mean '%s'?", near ? near : "");
-		cli_error(near ? hint : NULL, "there is no case '%s'", names->items[i]);
+		cli_error(
+			near ? hint : "perch plugins test --list names them", "there is no case '%s'", part);
 		return EXIT_FAILURE;
 	}
 	return 0;
@@ -119,6 +145,25 @@ struct output {
 	struct envelope *envelope;
 };
 
+/* On a terminal the case that runs is named, until its verdict takes the place. */
+static void plugins_test_show_running(const struct trial *trial, const struct test_case *given)
+{
+	if (trial->cli->json || !isatty(STDOUT_FILENO))
+		return;
+	struct page page;
+	page_begin(&page, trial->cli);
+	buf_append_text(&page.out, "runs    ");
+	page_cut(&page, str_from(given->name), page.look.columns > 16 ? page.look.columns - 10 : 0);
+	page_end(&page);
+	fflush(stdout);
+}
+
+static void plugins_test_clear_running(const struct trial *trial)
+{
+	if (!trial->cli->json && isatty(STDOUT_FILENO))
+		fputs("\r\033[K", stdout);
+}
+
 /* For people it is out before the next case begins. */
 static void plugins_test_report(
 	struct trial *trial, const struct test_case *given, const struct output *output)
@@ -131,7 +176,10 @@ static void plugins_test_report(
 	if (output->envelope)
 		verdict_write(&output->envelope->writer, given, verdict);
 	if (output->page) {
-		verdict_print(output->page, given, verdict, trial->cli->quiet);
+		plugins_test_clear_running(trial);
+		bool is_shown = !trial->cli->quiet || verdict->findings.count;
+		if (is_shown)
+			verdict_print(output->page, given, verdict, !trial->cli->verbose);
 		page_end(output->page);
 		fflush(stdout);
 	}
@@ -148,8 +196,10 @@ static int plugins_test_run_case(
 		.config = trial->config,
 	};
 	perch_err err = { 0 };
+	plugins_test_show_running(trial, given);
 	int r = plugin_test_start(trial->host, &options, &trial->test, &err);
 	if (r < 0) {
+		plugins_test_clear_running(trial);
 		cli_error(NULL, "%s", err.text);
 		return EXIT_HOST;
 	}
@@ -157,13 +207,20 @@ static int plugins_test_run_case(
 		r = perch_host_wait(trial->host, -1);
 	if (r >= 0 && !trial->stopped_by)
 		plugins_test_report(trial, given, output);
+	else
+		plugins_test_clear_running(trial);
 	plugin_test_free(trial->test);
 	trial->test = NULL;
 	return trial->stopped_by ? EXIT_SIGNAL + trial->stopped_by : r < 0 ? EXIT_HOST : 0;
 }
 
-static int plugins_test_run_cases(
-	struct trial *trial, const struct option_list *names, const struct output *output)
+/* People mend one thing at a time; programs want to know all of it. */
+static bool plugins_test_is_done(const struct trial *trial)
+{
+	return trial->failed && !trial->goes_on && !trial->cli->json;
+}
+
+static int plugins_test_run_cases(struct trial *trial, const struct output *output)
 {
 	perch_err err = { 0 };
 	int r = 0;
@@ -172,7 +229,10 @@ static int plugins_test_run_cases(
 		return EXIT_HOST;
 	}
 	for (size_t i = 0; i < trial->cases.count && r == 0; i++) {
-		if (options_want(names, trial->cases.items[i].name))
+		if (!plugins_test_wants(trial, trial->cases.items[i].name))
+			continue;
+		trial->left += plugins_test_is_done(trial);
+		if (!plugins_test_is_done(trial))
 			r = plugins_test_run_case(trial, &trial->cases.items[i], output);
 	}
 	return r;
@@ -180,8 +240,34 @@ static int plugins_test_run_cases(
 
 /* ---- telling ------------------------------------------------------------------------ */
 
-static int plugins_test_for_programs(
-	struct trial *trial, const struct option_list *names, const char *path)
+static void plugins_test_print_mistakes(struct page *page, const struct findings *mistakes)
+{
+	for (size_t i = 0; i < mistakes->count; i++) {
+		struct buf text = { 0 };
+		page_style(page, STYLE_ERROR, "error");
+		buf_append_text(&page->out, ": ");
+		finding_put(&text, CASES_FILE, &mistakes->items[i]);
+		page_cut(page, (struct str){ text.data, text.len }, 0);
+		buf_append_char(&page->out, '\n');
+		buf_free(&text);
+	}
+}
+
+static int plugins_test_list(const struct trial *trial)
+{
+	struct page page;
+	page_begin(&page, trial->cli);
+	plugins_test_print_mistakes(&page, &trial->mistakes);
+	for (size_t i = 0; i < trial->cases.count; i++) {
+		if (!plugins_test_wants(trial, trial->cases.items[i].name))
+			continue;
+		page_cut(&page, str_from(trial->cases.items[i].name), 0);
+		buf_append_char(&page.out, '\n');
+	}
+	return page_end(&page);
+}
+
+static int plugins_test_for_programs(struct trial *trial, const char *path)
 {
 	struct envelope envelope;
 	perch_json_writer *writer = &envelope.writer;
@@ -197,7 +283,7 @@ static int plugins_test_for_programs(
 	}
 	perch_json_end_array(writer);
 	member_array(writer, "cases");
-	int r = plugins_test_run_cases(trial, names, &(struct output){ .envelope = &envelope });
+	int r = plugins_test_run_cases(trial, &(struct output){ .envelope = &envelope });
 	perch_json_end_array(writer);
 	member_object(writer, "summary");
 	member_number(writer, "total", (int64_t)(trial->passed + trial->failed));
@@ -208,27 +294,17 @@ static int plugins_test_for_programs(
 	return r ? r : printed;
 }
 
-static void plugins_test_print_mistakes(struct page *page, const struct findings *mistakes)
-{
-	for (size_t i = 0; i < mistakes->count; i++) {
-		struct buf text = { 0 };
-		page_style(page, STYLE_ERROR, "error");
-		buf_append_text(&page->out, ": ");
-		finding_put(&text, CASES_FILE, &mistakes->items[i]);
-		page_cut(page, (struct str){ text.data, text.len }, 0);
-		buf_append_char(&page->out, '\n');
-		buf_free(&text);
-	}
-}
-
-static int plugins_test_for_people(struct trial *trial, const struct option_list *names)
+static int plugins_test_for_people(struct trial *trial)
 {
 	struct page page;
 	page_begin(&page, trial->cli);
 	plugins_test_print_mistakes(&page, &trial->mistakes);
-	int r = plugins_test_run_cases(trial, names, &(struct output){ .page = &page });
+	int r = plugins_test_run_cases(trial, &(struct output){ .page = &page });
 	if (r == 0 && !trial->mistakes.errors)
 		buf_printf(&page.out, "%zu passed, %zu failed\n", trial->passed, trial->failed);
+	if (r == 0 && trial->left)
+		buf_printf(
+			&page.out, "%zu not run behind the one that failed: --all runs them\n", trial->left);
 	int printed = page_end(&page);
 	return r ? r : printed;
 }
@@ -243,35 +319,41 @@ static void plugins_test_close_trial(struct trial *trial)
 	arena_free(&trial->arena);
 }
 
-static int plugins_test_test(struct cli *cli, const char *path, const struct option_list *names)
+static int plugins_test_test(struct trial *trial, const char *path)
 {
-	struct trial trial = { .cli = cli };
-	int r = plugins_test_read_plugin(&trial, path);
+	int r = plugins_test_read_plugin(trial, path);
 	if (r == 0)
-		r = plugins_test_read_cases(&trial);
+		r = plugins_test_read_cases(trial);
 	if (r == 0)
-		r = plugins_test_refuse_unknown(&trial, names);
-	if (r == 0)
-		r = cli->json ? plugins_test_for_programs(&trial, names, path)
-					  : plugins_test_for_people(&trial, names);
-	if (r == 0 && (trial.failed || trial.mistakes.errors))
+		r = plugins_test_refuse_unknown(trial);
+	if (r == 0 && trial->lists)
+		r = plugins_test_list(trial);
+	else if (r == 0)
+		r = trial->cli->json ? plugins_test_for_programs(trial, path)
+							 : plugins_test_for_people(trial);
+	if (r == 0 && (trial->failed || trial->mistakes.errors))
 		r = EXIT_FAILURE;
-	plugins_test_close_trial(&trial);
 	return r;
 }
 
 static int cli_plugins_test(struct cli *cli, int argc, char **argv)
 {
-	struct option_list names = { 0 };
+	struct trial trial = { .cli = cli };
 	struct option_list words = { 0 };
-	const struct option_spec specs[] = { { "case", 0, OPTION_LIST, &names }, { 0 } };
+	const struct option_spec specs[] = {
+		{ "case", 0, OPTION_LIST, &trial.parts },
+		{ "list", 0, OPTION_FLAG, &trial.lists },
+		{ "all", 0, OPTION_FLAG, &trial.goes_on },
+		{ 0 },
+	};
 	int r = cli_options(cli, specs, argc, argv, &words);
 	if (r == 0 && words.count > 1)
 		r = cli_usage_error("see: perch plugins test --help",
 			"test takes one directory, not '%s' too", words.items[1]);
 	if (r == 0)
-		r = plugins_test_test(cli, words.count ? words.items[0] : ".", &names);
-	free(names.items);
+		r = plugins_test_test(&trial, words.count ? words.items[0] : ".");
+	plugins_test_close_trial(&trial);
+	free(trial.parts.items);
 	free(words.items);
 	return r;
 }
@@ -279,18 +361,20 @@ static int cli_plugins_test(struct cli *cli, int argc, char **argv)
 const struct command plugins_test = {
 	.name = "test",
 	.summary = "try a plugin with the cases of its perch-test.toml",
-	.help = "usage: perch plugins test [DIRECTORY] [--case NAME] [-q] [--json]\n"
+	.help = "usage: perch plugins test [DIRECTORY] [OPTIONS]\n"
 			"\n"
-			"Runs the commands of the plugin in DIRECTORY (or here) with every case of its\n"
-			"perch-test.toml: answers its questions, looks at every line it sends, and shows\n"
-			"what was said and what is wrong with it. Project and stored values are the\n"
-			"test's own. Ends with 1 when a case failed.\n"
+			"Runs the commands of the plugin in DIRECTORY (or here) with the cases of its\n"
+			"perch-test.toml: answers its questions, looks at every line it sends, and shows,\n"
+			"where something is wrong, what was said. Project and stored values are the\n"
+			"test's own. Stops behind a case that fails, and ends with 1 then.\n"
 			"\n"
-			"  --case NAME   only this one (again for more)\n"
-			"  -q            what was said only where something is wrong\n"
-			"  --json        one object, for programs\n"
+			"  --case PART   only those with this in their names (again for more)\n"
+			"  --list        name the cases, and run none\n"
+			"  --all         go on behind a case that fails\n"
+			"  -v, -q        what was said in every case; only cases with something wrong\n"
+			"  --json        one object, for programs: of all cases\n"
 			"\n"
 			"example:\n"
-			"  perch plugins test ./my-plugin --case 'asks for a name'\n",
+			"  perch plugins test ./my-plugin --case 'asks for'\n",
 	.run = cli_plugins_test,
 };

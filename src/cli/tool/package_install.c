@@ -60,7 +60,7 @@ static int package_wait(struct installing *installing, const struct capture_spec
 	int code = r < 0 ? r : capture_code(capture);
 	if (code > 0) {
 		struct str words = str_trim((struct str){ capture->err.data, capture->err.len });
-		fputs("error: the installation failed:\n", stderr);
+		cli_error(NULL, "the installation failed:");
 		while (words.len) {
 			fputs("  | ", stderr);
 			cli_put_text(stderr, str_cut(&words, '\n'));

@@ -36,6 +36,7 @@ const char *tool_known_names(const struct tool_binding *binding, struct arena *a
 static const struct command *const verbs[] = {
 	&tool_verb_add,
 	&tool_verb_import,
+	&tool_verb_create,
 	&tool_verb_list,
 	&tool_verb_show,
 	&tool_verb_check,

@@ -20,6 +20,7 @@ extern const struct command tool_verb_add;
 extern const struct command tool_verb_allow;
 extern const struct command tool_verb_call;
 extern const struct command tool_verb_check;
+extern const struct command tool_verb_create;
 extern const struct command tool_verb_import;
 extern const struct command tool_verb_list;
 extern const struct command tool_verb_log;

@@ -214,16 +214,17 @@ static void tool_session_print_tail(struct str tail)
 	}
 }
 
+enum { FAILURE_SHOWN_MAX = 4096 };
+
 static void tool_session_print_failure(const perch_tool_result *result)
 {
 	bool is_own = result->code == PERCH_TOOL_EXECUTION_ERROR;
 	struct str code =
 		is_own ? str_of(result->error_code) : str_from(perch_tool_code_name(result->code));
-	fputs("error: ", stderr);
-	cli_put_text(stderr, code);
-	fputs(code.len ? ": " : "", stderr);
-	cli_put_text(stderr, str_of(is_own ? result->error_message : result->message));
-	fputc('\n', stderr);
+	struct str words = str_of(is_own ? result->error_message : result->message);
+	size_t len = words.len < FAILURE_SHOWN_MAX ? words.len : FAILURE_SHOWN_MAX;
+	cli_error(NULL, "%.*s%s%.*s", (int)code.len, code.len ? code.data : "", code.len ? ": " : "",
+		(int)len, len ? words.data : "");
 	if (result->responded && !is_own)
 		fputs("  it had answered before; --json shows the answer\n", stderr);
 	tool_session_print_tail(str_of(result->stderr_tail));

@@ -76,7 +76,7 @@ int allow_print_for_people(const struct allow_outcome *outcome)
 	if (outcome->granted)
 		cli_tell(stdout, "granted: %s\n", outcome->granted);
 	bool is_widened = has_lists || has_more || net || widening->is_off || widening->is_on;
-	if (!is_widened && outcome->granted)
+	if (!is_widened && (outcome->granted || outcome->approved))
 		return 0; /* "nothing" would speak of the sandbox, not of what was granted */
 	printf("%s ", outcome->subject->noun);
 	cli_put_text(stdout, str_from(outcome->name));

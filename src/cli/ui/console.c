@@ -162,5 +162,9 @@ void console_tell_failure(const struct console *console, const char *about, cons
 
 int console_failure_code(const struct console *console)
 {
-	return exit_status_of(console->signal, EXIT_FAILURE);
+	/* Ctrl+C at a question is an answer of the terminal's, and no signal. */
+	return exit_status_of(console->signal ? console->signal
+			: console->is_cancelled       ? SIGINT
+										  : 0,
+		EXIT_FAILURE);
 }

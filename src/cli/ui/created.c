@@ -14,7 +14,7 @@ static int created_print_json(
 	member_text(&envelope.writer, "action", "create");
 	member_text(&envelope.writer, "path", scaffold->path);
 	member_text(&envelope.writer, "name", options->name);
-	if (!options->is_agent)
+	if (options->kind != SCAFFOLD_AGENT)
 		member_text(&envelope.writer, "description", options->description);
 	member_list(&envelope.writer, "files_created", scaffold->files);
 	return envelope_end(&envelope);

@@ -1,4 +1,5 @@
-/* What `create` of plugins and agents has in common: making it, and telling what was made. */
+/* What `create` of plugins, tools and agents has in common: making it, and telling what was made.
+ */
 #ifndef CLI_UI_CREATED_H
 #define CLI_UI_CREATED_H
 

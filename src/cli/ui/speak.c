@@ -16,7 +16,9 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "cli/cli.h"
+#include "term/style.h"
 #include "term/text.h"
+#include "term/tty.h"
 
 enum { TEXT_SHOWN_MAX = 4096, HINT_COLUMNS = 100 };
 
@@ -112,13 +114,40 @@ void cli_put_text(FILE *stream, struct str text)
 	buf_write_to(&clean, stream);
 }
 
+/* Whose options say how errors look; NULL before they are read. */
+static const struct cli *speaker;
+
+void cli_speak_for(const struct cli *cli)
+{
+	speaker = cli;
+}
+
+bool cli_colors(FILE *stream)
+{
+	static const struct cli nobody = { 0 };
+	return cli_wants_color(speaker ? speaker : &nobody, stream);
+}
+
+static size_t speak_columns(void)
+{
+	size_t columns = 0;
+	size_t rows;
+	if (isatty(STDERR_FILENO))
+		tty_size(STDERR_FILENO, &columns, &rows);
+	return columns;
+}
+
 /* A message may quote what a user typed or what a file contains: nothing of it moves the cursor.
  * cli_put transcribes to ASCII later. */
-static void speak_append_line(struct buf *out, const char *before, const char *text)
+static void speak_append_line(
+	struct buf *out, enum style style, const char *label, const char *text)
 {
-	buf_append_text(out, before);
-	text_append(out, &(struct look){ .utf8 = true }, str_from(text), SIZE_MAX);
-	buf_append_char(out, '\n');
+	const struct look look = { .colored = cli_colors(stderr) };
+	buf_append_text(out, style_begin(&look, style));
+	buf_append_text(out, label);
+	buf_append_text(out, style_end(&look, style));
+	buf_append_char(out, ' ');
+	message_append(out, text, strlen(label) + 1, speak_columns());
 }
 
 static void speak_print_error(const char *hint, const char *format, va_list args)
@@ -127,9 +156,11 @@ static void speak_print_error(const char *hint, const char *format, va_list args
 	_cleanup_(buf_free) struct buf text = { 0 };
 	if (vasprintf(&words, format, args) < 0)
 		words = NULL;
-	speak_append_line(&text, "error: ", words ? words : "out of memory");
+	speak_append_line(&text, STYLE_ERROR, "error:", words ? words : "out of memory");
+	if (words)
+		message_append_place(&text, words, speak_columns());
 	if (hint)
-		speak_append_line(&text, "  ", hint);
+		speak_append_line(&text, STYLE_PLAIN, " ", hint);
 	cli_put(stderr, buf_terminate(&text) == 0 ? text.data : "error: out of memory\n");
 }
 
@@ -150,7 +181,7 @@ int cli_no_memory(void)
 void cli_warning(const char *text)
 {
 	_cleanup_(buf_free) struct buf line = { 0 };
-	speak_append_line(&line, "warning: ", text);
+	speak_append_line(&line, STYLE_WARN, "warning:", text);
 	cli_put(stderr, buf_terminate(&line) == 0 ? line.data : "warning: out of memory\n");
 }
 
@@ -173,11 +204,13 @@ void cli_hint(struct str text)
 {
 	static const char head[] = "hint:";
 	size_t column = sizeof(head) - 1;
+	size_t most = speak_columns();
+	most = most && most < HINT_COLUMNS ? most : HINT_COLUMNS;
 	fputs(head, stderr);
 	for (bool is_first = true; text.len; is_first = false) {
 		struct str clause = speak_cut_clause(&text);
 		size_t width = utf8_width(clause.data, clause.len);
-		bool fits = is_first || column + 1 + width <= HINT_COLUMNS;
+		bool fits = is_first || column + 1 + width <= most;
 		fputs(fits ? " " : "\n  ", stderr);
 		cli_put_text(stderr, clause);
 		column = width + (fits ? column + 1 : 2);

@@ -98,8 +98,8 @@ static bool leftovers_left_has_hooks(int git)
 }
 
 /* What in a directory of git's would make git execute a program; NULL = nothing. A file that cannot
- * be read counts, too. If the directory shares all that with a repository that was known before, as
- * a new worktree does, that is not asked about. */
+ * be read counts, too. A directory that shares all that with a repository known before, as a new
+ * worktree does, is not looked at. */
 static const char *leftovers_left_harm(
 	const struct sandbox *sandbox, const struct repository *repository)
 {

@@ -60,8 +60,8 @@ static int new_triggers_note_absent(struct sandbox *sandbox)
 }
 
 /* File systems use a coarse clock: files that are made within one of its ticks, before the run or
- * in it, carry the same time. A caller that only tells counts them as the run's; a caller that
- * removes waits for the next tick. */
+ * in it, carry the same time. Where they are only reported, they count as made by the run; where
+ * they are removed, perch waits for the next tick first. */
 static void new_triggers_begin(struct sandbox *sandbox)
 {
 	const struct timespec pause = { .tv_nsec = 500 * 1000 };
@@ -102,7 +102,7 @@ static bool new_triggers_ends_with(const char *path, const char *name)
 	return slash && strcmp(slash + 1, name) == 0;
 }
 
-/* Paths that the policy names are the host's own affair, and never removed. */
+/* Paths that the policy names belong to the host, and are never removed. */
 static bool new_triggers_is_gits(const struct sandbox *sandbox, const char *path)
 {
 	const char *const *items = sandbox->triggers.protect.items;

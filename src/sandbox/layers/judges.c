@@ -62,9 +62,9 @@ void judge_clone(struct bpf *bpf, const struct seccomp_needs *needs)
 }
 
 /* The terminal's modes, its foreground and its line outlast the process that changed them: echo
- * that is off, a line that stands still, keys that are thrown away or meant for another group. What
- * is not known to leave everything as it is, is refused, so that no call is forgotten. Terminals
- * can be made and had. */
+ * that is off, a line that stands still, keys that are thrown away or meant for another group.
+ * Every request that is not known to be harmless is refused, so that none is forgotten. A process
+ * may make terminals of its own. */
 static void judges_judge_terminal(struct bpf *bpf)
 {
 	static const uint32_t harmless[] = { TCGETS, TCGETS2, TCGETA, TCSBRK, TIOCOUTQ, TIOCGWINSZ,
@@ -81,7 +81,7 @@ static void judges_judge_terminal(struct bpf *bpf)
 }
 
 /* A console's keys can be given other meanings, whole lines too; its screen can be switched and its
- * font changed. Calls with other numbers of these types are of other devices. */
+ * font changed. Requests of these types with other numbers belong to other devices. */
 static void judges_judge_console(struct bpf *bpf)
 {
 	static const uint32_t harmless[] = { KDGKBTYPE, KDGETMODE, KDGKBMODE, VT_GETMODE, VT_GETSTATE };

@@ -144,7 +144,7 @@ static int mounts_add_protected(struct making *making, const char *given)
 	return r;
 }
 
-/* A link that is gone, or is in something that cannot be seen, is no loss. */
+/* A link that is gone, or lies in a place that cannot be seen, needs no mount. */
 static int mounts_add_link(struct making *making, const char *path)
 {
 	int fd = view_hold(making->view, path);

@@ -80,7 +80,7 @@ static bool view_is_absent(int error)
 	return error == -ENOENT || error == -ENOTDIR || error == -ELOOP;
 }
 
-/* A path that we cannot reach, no process in the sandbox can. */
+/* A path that we cannot reach cannot be reached by a process in the sandbox either. */
 static bool view_is_out_of_reach(int error)
 {
 	return view_is_absent(error) || error == -EACCES || error == -ENAMETOOLONG;

@@ -1,4 +1,4 @@
-/* Which preset a failed command may have missed, and which variables were kept from a program. */
+/* Which preset a failed command may need, and which variables a program did not get. */
 #include <string.h>
 #include <unistd.h>
 

@@ -198,7 +198,8 @@ static const char *policy_hidden_by(struct path_list *scratch, const struct poli
 	return NULL;
 }
 
-/* A user who works in a hidden directory sees nothing of it in the sandbox: they are told why. */
+/* When users work in a hidden directory, they see nothing of it in the sandbox: they are told why.
+ */
 static const char *policy_note_hidden(struct lists *lists, const struct policy_plugin *plugin)
 {
 	const char *variable = policy_hidden_by(&lists->hide, plugin);

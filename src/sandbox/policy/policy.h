@@ -104,8 +104,8 @@ struct policy_tool {
 	const char *directory; /* its own: readable */
 };
 
-/* The directories for everybody's temporary files, which a private tmp takes the place of; NULL
- * behind the last. They are no project, even with a repository in them. */
+/* The directories for temporary files of all users, which a private tmp replaces; NULL behind the
+ * last. They are never a project, even with a repository in them. */
 extern const char *const policy_shared[];
 
 /* Whether the path (without links) lies in one of them. */
@@ -170,8 +170,8 @@ bool policy_keeps_variable(const struct policy_widening *widening, struct str na
  */
 const char *const *policy_withheld(struct arena *arena, const struct policy_widening *widening);
 
-/* The preset that shows what this program uses, when the widening has it not and there is something
- * of it here; NULL = none. */
+/* The preset that this program needs, if the widening does not have it and it would show something
+ * on this machine; NULL = none. */
 const char *policy_missed_preset(struct arena *arena, const char *home,
 	const struct policy_widening *widening, struct str program);
 

@@ -26,8 +26,8 @@ int way_walk(struct way *way, const char *path, struct path_list *links);
  * path there is no descriptor then. */
 int way_find(struct way *way, const char *path, struct path_list *links);
 
-/* As realpath, errno included. Most paths have no links, which the kernel says at once: realpath
- * asks about each part, and so takes the square of the length. */
+/* As realpath, errno included, but faster: realpath asks about each part, which takes the square
+ * of the length; most paths have no links, and the kernel can say that at once. */
 bool way_resolve(const char *path, char out[PATH_MAX]);
 
 /* The path without empty parts and dots, ".." applied to its spelling; "" = the root.

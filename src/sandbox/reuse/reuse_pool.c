@@ -232,7 +232,7 @@ struct sandbox *reuse_pool_take_alike(struct sandbox *wanted)
 		return NULL;
 	}
 	struct sandbox *found = reuse_pool_take(pool, reuse_pool_is_alike, wanted);
-	/* Recorded with the second run only: a caller that runs once shall not pay for it. */
+	/* Recorded with the second run only, so that a caller that runs once does not pay for it. */
 	if (found && fingerprint_is_same(&found->reuse.asked, &reuse->asked)) {
 		path_record_free(&found->reuse.path_record);
 		found->reuse.path_record.since = reuse->path_record.since;
