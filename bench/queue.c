@@ -433,9 +433,14 @@ static void measure_events(void)
 	perch_host_free(host);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	redis_start();
+	if (argc > 1 && strcmp(argv[1], "events") == 0) {
+		measure_events();
+		redis_stop();
+		return 0;
+	}
 	bench_print("queue/enqueue", "one gateway", enqueue_all(JOBS), "/s");
 	jobs_a_second((struct hand){ 0 }, 2); /* what was just enqueued, too */
 	measure("queue/claim-finish", (struct hand){ 0 }, 4000);

@@ -65,7 +65,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct str rest = { (const char *)data, size };
 	memset(&world, 0, sizeof(world));
 	check(perch_json_new(NULL, &world.json) == 0);
-	check(acp_client_new(STR("perch"), STR("1"), &fuzz_table, NULL, &world.client) == 0);
+	const struct acp_client_options options = { STR("perch"), STR("1"), true, true };
+	check(acp_client_new(&options, &fuzz_table, NULL, &world.client) == 0);
 	while (rest.len) {
 		struct str line = str_cut(&rest, '\n');
 		if (!str_has_prefix(line, STR("!")))

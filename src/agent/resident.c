@@ -40,6 +40,7 @@ void resident_tell_seats(
 
 void resident_forget_session(struct resident_session *session)
 {
+	errands_end(session);
 	acp_talk_close(session->talk);
 	list_remove(&session->resident->sessions, session);
 	free(session);
@@ -101,6 +102,7 @@ static void resident_take_open(struct resident_session *session, const struct ac
 static void resident_take_end(struct resident_session *session, const struct acp_said *said)
 {
 	struct seat *seat = session->seat;
+	errands_end(session);
 	session->is_busy = false;
 	session->is_dead = !session->is_open;
 	session->used_ns = clock_now_ns();
@@ -118,6 +120,8 @@ static void resident_take(struct resident_session *session, const struct acp_sai
 		resident_take_open(session, said);
 	else if (said->kind == ACP_SAID_STOPPED || said->kind == ACP_SAID_ERROR)
 		resident_take_end(session, said);
+	else if (said->kind == ACP_SAID_ASKED)
+		errand_take(session, said);
 	else if (session->seat)
 		seat_tell(session->seat, said);
 	else if (said->kind == ACP_SAID_PERMISSION)
@@ -293,6 +297,7 @@ void resident_free(struct resident *resident)
 		return;
 	while (resident->sessions.count)
 		resident_forget_session(list_first(&resident->sessions));
+	errands_close(resident);
 	acp_client_free(resident->client);
 	perch_timer_free(resident->idle);
 	sandbox_close(resident->sandbox);

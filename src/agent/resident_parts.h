@@ -28,6 +28,14 @@ struct resident_session {
 	char id[ACP_TALK_ID_MAX + 1];
 };
 
+/* What is done for it, and where: the sandbox is NULL where the agent has one itself, or before the
+ * first of them. */
+struct resident_errands {
+	struct list all;
+	struct launch launch;
+	struct sandbox *sandbox;
+};
+
 struct resident {
 	struct link link;            /* of residents->all */
 	struct residents *residents; /* NULL = it is its one seat's own */
@@ -44,6 +52,7 @@ struct resident {
 	struct acp_client *client;
 	struct list seats;
 	struct list sessions;
+	struct resident_errands errands;
 	size_t line_bytes; /* of the line at hand */
 	perch_timer *idle;
 	uint64_t used_ns;
@@ -104,6 +113,15 @@ void resident_forget_session(struct resident_session *session);
 
 /* Kills what is left of it. Seats lose it. NULL is fine. */
 void resident_free(struct resident *resident);
+
+/* ---- errand_take.c, errand.c -------------------------------------------------- */
+
+/* The agent asks for a file or a terminal: it is answered, now or later. */
+void errand_take(struct resident_session *session, const struct acp_said *said);
+
+/* Ends all that is done for a session, or for all of them. */
+void errands_end(struct resident_session *session);
+void errands_close(struct resident *resident);
 
 /* ---- seat.c ----------------------------------------------------------------- */
 

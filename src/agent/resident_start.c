@@ -168,9 +168,13 @@ int resident_start(perch_host *host, const struct seat_options *options,
 		r = resident_prepare(resident, err);
 	if (r == 0)
 		r = resident_spawn(resident, err);
-	if (r == 0 &&
-		acp_client_new(STR("perch"), str_from(perch_version()), &resident_client_table, resident,
-			&resident->client) < 0)
+	const struct acp_client_options hello = {
+		.name = STR("perch"),
+		.version = str_from(perch_version()),
+		.offers_files = resident->profile.acp.fs,
+		.offers_terminals = resident->profile.acp.terminal,
+	};
+	if (r == 0 && acp_client_new(&hello, &resident_client_table, resident, &resident->client) < 0)
 		r = err_no_memory(err);
 	if (r < 0)
 		return r;

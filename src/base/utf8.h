@@ -64,7 +64,7 @@ int utf8_append_seen_json(struct buf *buf, const char *text, size_t len);
  * without a width that no script needs to be read: zero-width ones, fillers, tags, selectors. */
 bool utf8_is_hiding(uint32_t character);
 
-/* Appends a foreign text for somebody who has to judge it: what utf8_is_hiding stands as \u{200B},
+/* Appends a foreign text for a user who has to judge it: what utf8_is_hiding stands as \u{200B},
  * but for line ends; a broken piece as U+FFFD. */
 int utf8_append_revealed(struct buf *buf, const char *text, size_t len);
 

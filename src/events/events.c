@@ -189,8 +189,8 @@ static void events_input_ready(struct source *source, uint32_t ready)
 	events_read_chunk(EVENTS_OF(source, source));
 }
 
-/* No user is there any more once the input is at its end and no early answer fits. Then the host
- * decides; if it has set no `went_away`, the answer is no. */
+/* When the input is at its end and no early answer fits, no user can be asked any more. Then the
+ * host decides; if it has set no `went_away`, the answer is no. */
 static void events_leave_if_alone(struct events *events)
 {
 	struct frontend *frontend = &events->frontend;

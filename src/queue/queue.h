@@ -51,7 +51,7 @@ struct queue_job {
 	struct str need;   /* what a worker must offer (need.h) */
 	struct str mac;    /* hex digits, by which a worker knows who has asked (mac.h) */
 	struct str client; /* the program that has asked */
-	int64_t retries;   /* how often it may be begun again behind the death of who ran it */
+	int64_t retries;   /* how often it may be begun again after the death of its worker */
 	uint64_t revision; /* grows with every change of its state */
 };
 
@@ -160,10 +160,10 @@ struct queue_table {
 	int (*drop)(struct queue *queue, struct str id, bool only_events);
 	/* How many orders are not written yet. */
 	size_t (*unwritten)(const struct queue *queue);
-	/* A job that waits ends; who runs it is rung. */
+	/* A waiting job ends; for a running one, its worker is rung. */
 	int (*cancel)(struct queue *queue, struct str id);
 
-	/* For who runs jobs. is_begun: it begins at once, since the answer cannot be lost. */
+	/* For processes that run jobs. is_begun: it begins at once, since the answer cannot be lost. */
 	int (*claim)(struct queue *queue, bool is_begun, queue_claim_fn *done, void *data);
 	/* From its answer on the job may have had effects. */
 	int (*begin)(

@@ -212,11 +212,6 @@ size_t redis_link_pending(const struct redis_link *link)
 	return link->calls.count;
 }
 
-size_t redis_link_pending_bytes(const struct redis_link *link)
-{
-	return link->bytes;
-}
-
 /* ---- life ------------------------------------------------------------------------------------ */
 
 int redis_link_open(

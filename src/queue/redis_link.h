@@ -46,9 +46,8 @@ void redis_link_free(struct redis_link *link);
 
 bool redis_link_is_ready(const struct redis_link *link);
 
-/* Calls without an answer yet, and their bytes. */
+/* Calls without an answer yet. */
 size_t redis_link_pending(const struct redis_link *link);
-size_t redis_link_pending_bytes(const struct redis_link *link);
 
 /* The answer, which is valid during the call: an error too, if it is not one that passes. NULL =
  * the link is freed, there will be none. */

@@ -231,7 +231,7 @@ int remote_new(const char *const *headers, const struct remote_table *table, voi
 	remote->table = table;
 	remote->data = data;
 	remote->headers = headers;
-	if (perch_json_new(NULL, &remote->json) < 0)
+	if (perch_json_new(NULL, &remote->json) < 0 || perch_json_new(NULL, &remote->schema) < 0)
 		return -ENOMEM;
 	*ret_remote = steal(&remote);
 	return 0;
@@ -249,5 +249,7 @@ void remote_free(struct remote *remote)
 	buf_free(&remote->session.version);
 	buf_free(&remote->out);
 	perch_json_free(remote->json);
+	perch_json_free(remote->schema);
+	remote_params_free(remote);
 	free(remote);
 }

@@ -112,6 +112,8 @@ void remote_answer_take(struct remote_exchange *exchange, struct str text)
 		return;
 	if (verdict.is_answer && verdict.lacks_id && exchange->use == REMOTE_CALL)
 		remote_answer_pass_error(exchange, &answer);
+	else if (exchange->lists_tools && answer.result && remote_params_learn(exchange, answer.result))
+		remote_write(remote);
 	else if (exchange->use != REMOTE_HELLO)
 		remote_answer_pass(remote, text);
 	if (verdict.is_answer)

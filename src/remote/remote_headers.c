@@ -58,6 +58,7 @@ void remote_headers_take(struct remote_exchange *exchange, const struct jsonrpc_
 			perch_json_type_of(name) == PERCH_JSON_STRING)
 			remote_headers_own(out, "Mcp-Name", json_str(name));
 	}
+	remote_params_add(exchange->remote, message, out);
 	remote_check(exchange->remote, out->failed ? -1 : 0);
 }
 

@@ -40,6 +40,7 @@ struct remote_exchange {
 	bool is_under_way; /* the owner knows it */
 	bool is_modern;
 	bool is_initialize; /* perch's own hello */
+	bool lists_tools;   /* of a modern server */
 	bool settles;       /* the session is ready when it is done */
 	bool has_session;   /* it was sent with one */
 	bool is_resumed;    /* it asks for the rest of a stream */
@@ -74,6 +75,9 @@ struct remote {
 	struct list exchanges;
 	size_t waiting; /* bytes that they hold */
 	struct remote_session session;
+	struct list wishes; /* of tools: arguments that are to be headers */
+	size_t wish_bytes;
+	perch_json *schema; /* of the tool that is called */
 	perch_json *json;
 	struct buf out;
 	unsigned notes;
@@ -147,5 +151,16 @@ bool remote_headers_is_plain(struct str value);
 
 /* A value that HTTP may not carry is written in base64. */
 void remote_headers_add(struct buf *out, const char *name, struct str more, struct str value);
+
+/* ---- remote_params.c -------------------------------------------------------------- */
+
+/* The result of a list of tools: what they wish is remembered. Whether tools are to be left out;
+ * then the message without them stands in `out`. */
+bool remote_params_learn(const struct remote_exchange *exchange, const perch_json_value *result);
+
+/* The headers that the tool of a call wishes. */
+void remote_params_add(
+	struct remote *remote, const struct jsonrpc_message *message, struct buf *out);
+void remote_params_free(struct remote *remote);
 
 #endif

@@ -58,6 +58,7 @@ static void remote_take_call(
 		return;
 	exchange->is_modern = is_modern;
 	exchange->is_initialize = is_initialize;
+	exchange->lists_tools = is_modern && str_is(message->method, "tools/list");
 	remote_check(remote, remote_take_id(exchange, &message->id) ? 0 : -ENOMEM);
 	if (is_modern)
 		remote_headers_take(exchange, message);

@@ -233,7 +233,7 @@ static int replay_fledge_play_answer(struct player *player, const struct trace_r
 		.yes = json_flag(record->facts, "yes"),
 	};
 	if (!side->open || side->open->number != answer.number)
-		return 0; /* nobody asks: what the recording sends next is missing now */
+		return 0; /* no question is open: what the recording sends next is missing now */
 	_cleanup_(recorded_free) struct recorded kept = { 0 };
 	bool chooses = !answer.cancelled && side->open->option_count;
 	if (chooses &&

@@ -243,6 +243,11 @@ void jobs_refuse(struct exchange *exchange, int error)
 {
 	if (error == -EBUSY)
 		jobs_refuse_busy(exchange);
+	else if (error == -ENOMEM)
+		exchange_no_memory(exchange);
+	else if (error == -E2BIG)
+		exchange_error(exchange, 413, "too_large", NULL,
+			"the job was not taken: a request of a job has %d bytes at most", QUEUE_JOB_MAX);
 	else if (error == -ENOSPC && exchange->peer->serve->options.queue)
 		exchange_error(
 			exchange, 507, "queue_full", NULL, "the job was not taken: the queue's memory is full");
@@ -301,10 +306,11 @@ struct record *jobs_take(struct exchange *exchange, const struct jobs_wish *wish
 	}
 	record->accepted = accepted;
 	record->accepted_data = data;
-	if (jobs_put(record) < 0) {
+	int r = jobs_put(record);
+	if (r < 0) {
 		record->accepted = NULL;
-		jobs_withdraw(record, -ENOMEM);
-		exchange_no_memory(exchange);
+		jobs_withdraw(record, r);
+		jobs_refuse(exchange, r);
 		return NULL;
 	}
 	return record;

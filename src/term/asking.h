@@ -56,7 +56,7 @@ enum asking_step asking_answer(struct asking *asking);
 enum asking_step asking_cancel(struct asking *asking);
 enum asking_step asking_end(struct asking *asking); /* cancelled, and so is every later question */
 
-/* Enter at a confirm: the default, but for a question that nobody can have seen as a whole. */
+/* Enter at a confirm: the default, unless the user cannot have seen the whole question. */
 enum asking_step asking_take_default(struct asking *asking);
 
 /* ---- asking_draw.c ------------------------------------------------------ */

@@ -8,8 +8,8 @@
  *
  * `t` is seconds since the trace was opened. A line that is not UTF-8 stands
  * under "base64" instead of "line". What the host did is a note, in words; where a
- * replay needs it, it is an event with facts. Every function accepts NULL, a trace
- * that nobody wants. */
+ * replay needs it, it is an event with facts. Every function accepts NULL: then nothing
+ * is recorded. */
 #ifndef TRACE_TRACE_H
 #define TRACE_TRACE_H
 
@@ -87,8 +87,8 @@ void trace_failure(struct trace *trace, const char *why);
  * answer. */
 void trace_result(struct trace *trace, uint64_t ticket, struct str json);
 
-/* Has `wants` called whenever something is recorded and nothing was waiting to be written: for
- * those who flush from a loop. */
+/* Has `wants` called whenever something is recorded and nothing was waiting to be written, for
+ * callers that flush from a loop. */
 void trace_call_when_waiting(struct trace *trace, void (*wants)(void *data), void *data);
 
 /* Before the host waits: writes what is recorded. When that failed, now or

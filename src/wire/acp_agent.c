@@ -49,7 +49,7 @@ static void acp_agent_ignore(void *data, struct str line, bool is_response)
 	(void)is_response;
 }
 
-/* What is withdrawn now is told to nobody. */
+/* Questions that are withdrawn now are told to no client. */
 void acp_agent_free(struct acp_agent *agent)
 {
 	static const struct acp_agent_table deaf = { .send = acp_agent_ignore };

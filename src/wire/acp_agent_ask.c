@@ -146,7 +146,7 @@ void acp_request_withdraw(struct acp_request *request, uint64_t number)
 
 /* ---- answers --------------------------------------------------------------- */
 
-/* What is no answer is none. */
+/* A value that is not an answer counts as no answer. */
 static void acp_answer_read_choice(const perch_json_value *result, struct acp_answer *answer)
 {
 	const perch_json_value *outcome = perch_json_get(result, "outcome");
@@ -171,7 +171,7 @@ static void acp_answer_read_form(
 		answer->outcome = outcomes[answer->form.action];
 }
 
-/* One to nothing that was asked is no answer. */
+/* A response to no open question is ignored. */
 void acp_ask_take(struct acp_agent *agent, const struct jsonrpc_message *message)
 {
 	struct jsonrpc_waiting *found = jsonrpc_ids_find(&agent->asked, &message->id);
@@ -191,7 +191,7 @@ void acp_ask_take(struct acp_agent *agent, const struct jsonrpc_message *message
 		.number = ask->number,
 		.answer = &answer,
 	};
-	/* Behind it the turn may be over: the question is no longer its own before. */
+	/* The turn may be over afterwards, so the question is taken out of it first. */
 	struct arena arena = ask->arena;
 	ask->arena = (struct arena){ 0 };
 	acp_ask_free(agent, ask);

@@ -92,7 +92,7 @@ void acp_session_prompt(struct acp_taking *taking, struct acp_session *session)
 	acp_session_go_on(session);
 }
 
-/* What was valid when it came is valid still. */
+/* It was valid when it came, so it still is. */
 static void acp_turn_begin(struct acp_session *session, struct acp_request *request)
 {
 	_cleanup_json_ perch_json *json = NULL;

@@ -14,7 +14,7 @@ perch_json_writer acp_write_begin(struct acp_agent *agent)
 	return json_writer_on(&agent->out);
 }
 
-/* JSON that others wrote may have line breaks between its parts: a message is one line. */
+/* JSON from other programs may have line breaks between its parts, but a message is one line. */
 static void acp_write_join_lines(struct buf *out)
 {
 	for (size_t i = 0; i < out->len; i++) {

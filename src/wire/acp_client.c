@@ -82,6 +82,19 @@ void acp_client_fail(struct acp_client *client, const char *text)
 
 /* ---- the greeting ---------------------------------------------------------- */
 
+static void acp_client_write_offers(const struct acp_client *client, perch_json_writer *out)
+{
+	perch_json_write_name(out, "clientCapabilities");
+	perch_json_begin_object(out);
+	perch_json_write_name(out, "fs");
+	perch_json_begin_object(out);
+	json_write_flag(out, "readTextFile", client->offers_files);
+	json_write_flag(out, "writeTextFile", client->offers_files);
+	perch_json_end_object(out);
+	json_write_flag(out, "terminal", client->offers_terminals);
+	perch_json_end_object(out);
+}
+
 static int acp_client_greet(struct acp_client *client, struct str name, struct str version)
 {
 	perch_json_writer out;
@@ -89,9 +102,7 @@ static int acp_client_greet(struct acp_client *client, struct str name, struct s
 		return -ENOMEM;
 	perch_json_write_name(&out, "protocolVersion");
 	perch_json_write_int64(&out, ACP_CLIENT_VERSION);
-	perch_json_write_name(&out, "clientCapabilities");
-	perch_json_begin_object(&out);
-	perch_json_end_object(&out);
+	acp_client_write_offers(client, &out);
 	perch_json_write_name(&out, "clientInfo");
 	perch_json_begin_object(&out);
 	json_write_text(&out, "name", name);
@@ -190,7 +201,7 @@ void acp_client_line(struct acp_client *client, struct str line, bool is_too_lon
 
 DEFINE_POINTER_CLEANUP(acp_cleanup_client, struct acp_client, acp_client_free)
 
-int acp_client_new(struct str name, struct str version, const struct acp_client_table *table,
+int acp_client_new(const struct acp_client_options *options, const struct acp_client_table *table,
 	void *data, struct acp_client **ret_client)
 {
 	const perch_json_options limits = { .size = sizeof(limits),
@@ -201,7 +212,10 @@ int acp_client_new(struct str name, struct str version, const struct acp_client_
 	client->table = table;
 	client->data = data;
 	client->asked.limit = ACP_CALLS_MAX;
-	if (perch_json_new(&limits, &client->json) < 0 || acp_client_greet(client, name, version) < 0)
+	client->offers_files = options->offers_files;
+	client->offers_terminals = options->offers_terminals;
+	if (perch_json_new(&limits, &client->json) < 0 ||
+		acp_client_greet(client, options->name, options->version) < 0)
 		return -ENOMEM;
 	*ret_client = steal(&client);
 	return 0;

@@ -31,6 +31,7 @@ enum acp_said_kind {
 	ACP_SAID_PLAN,       /* value */
 	ACP_SAID_USAGE,      /* value */
 	ACP_SAID_PERMISSION, /* permission: to be answered by acp_talk_permit */
+	ACP_SAID_ASKED,      /* number, text: a method that was offered, value: its params */
 	ACP_SAID_WITHDRAWN,  /* number: that is not asked any more */
 	ACP_SAID_STOPPED,    /* text: why the prompt has ended, "end_turn", "cancelled" … */
 	ACP_SAID_ERROR,      /* code, text: the prompt has failed, or the talk cannot be opened */
@@ -72,8 +73,14 @@ struct acp_abilities {
 	bool takes_images, takes_sounds, takes_resources;
 };
 
+struct acp_client_options {
+	struct str name, version;
+	bool offers_files;     /* fs/read_text_file, fs/write_text_file */
+	bool offers_terminals; /* terminal/create … */
+};
+
 /* Greets the agent at once. Texts are used in this call alone. -ENOMEM. */
-int acp_client_new(struct str name, struct str version, const struct acp_client_table *table,
+int acp_client_new(const struct acp_client_options *options, const struct acp_client_table *table,
 	void *data, struct acp_client **ret_client);
 
 /* NULL is fine. */
@@ -112,6 +119,11 @@ void acp_talk_cancel(struct acp_talk *talk);
 
 /* Chooses one of the options; empty = none of them. A number that is not open changes nothing. */
 void acp_talk_permit(struct acp_talk *talk, uint64_t number, struct str option);
+
+/* Answers what was ASKED: the result, JSON; or why there is none. A number that is not open changes
+ * nothing: the prompt has ended meanwhile. */
+void acp_talk_answer(struct acp_talk *talk, uint64_t number, struct str result);
+void acp_talk_refuse(struct acp_talk *talk, uint64_t number, int64_t code, struct str text);
 
 /* Nothing more is wanted of it. NULL is fine. */
 void acp_talk_close(struct acp_talk *talk);

@@ -20,6 +20,7 @@ struct acp_quiz {
 	struct link link;
 	struct acp_talk *talk;
 	uint64_t number;
+	bool is_permission; /* else something that we do for it */
 	struct jsonrpc_id id;
 	char bytes[]; /* its text */
 };
@@ -47,6 +48,7 @@ struct acp_client {
 	struct list quizzes;
 	uint64_t numbers;
 	struct acp_abilities abilities;
+	bool offers_files, offers_terminals;
 	bool is_ready;
 	bool has_failed;
 	bool is_broken;
@@ -75,7 +77,9 @@ void acp_talk_answered(struct acp_call *call, const struct jsonrpc_message *mess
 void acp_take_update(struct acp_client *client, const perch_json_value *params);
 void acp_take_request(struct acp_client *client, const struct jsonrpc_message *message);
 void acp_take_cancel(struct acp_client *client, const perch_json_value *params);
-/* Answers it; empty = cancelled. */
+/* Answers a permission; empty = cancelled. */
 void acp_quiz_answer(struct acp_client *client, struct acp_quiz *quiz, struct str option);
+/* Nobody answers it: the prompt is over. */
+void acp_quiz_drop(struct acp_client *client, struct acp_quiz *quiz);
 
 #endif

@@ -95,13 +95,61 @@ void acp_quiz_answer(struct acp_client *client, struct acp_quiz *quiz, struct st
 	free(quiz);
 }
 
-void acp_talk_permit(struct acp_talk *talk, uint64_t number, struct str option)
+static struct acp_quiz *acp_quiz_find(
+	const struct acp_talk *talk, uint64_t number, bool is_permission)
 {
 	struct acp_quiz *quiz = list_first(&talk->client->quizzes);
-	while (quiz && (quiz->talk != talk || quiz->number != number))
+	while (quiz &&
+		(quiz->talk != talk || quiz->number != number || quiz->is_permission != is_permission))
 		quiz = list_next(quiz);
+	return quiz;
+}
+
+void acp_talk_permit(struct acp_talk *talk, uint64_t number, struct str option)
+{
+	struct acp_quiz *quiz = acp_quiz_find(talk, number, true);
 	if (quiz)
 		acp_quiz_answer(talk->client, quiz, option);
+}
+
+void acp_talk_answer(struct acp_talk *talk, uint64_t number, struct str result)
+{
+	struct acp_client *client = talk->client;
+	struct acp_quiz *quiz = acp_quiz_find(talk, number, false);
+	if (!quiz)
+		return;
+	perch_json_writer out = acp_client_begin(client);
+	jsonrpc_begin_result(&out, &quiz->id);
+	perch_json_write_raw(&out, result.data, result.len);
+	jsonrpc_end(&out);
+	acp_client_send(client);
+	list_remove(&client->quizzes, quiz);
+	free(quiz);
+}
+
+static void acp_quiz_refuse(
+	struct acp_client *client, struct acp_quiz *quiz, int64_t code, struct str text)
+{
+	perch_json_writer out = acp_client_begin(client);
+	jsonrpc_write_error(&out, &quiz->id, code, text, (struct str){ 0 });
+	acp_client_send(client);
+	list_remove(&client->quizzes, quiz);
+	free(quiz);
+}
+
+void acp_talk_refuse(struct acp_talk *talk, uint64_t number, int64_t code, struct str text)
+{
+	struct acp_quiz *quiz = acp_quiz_find(talk, number, false);
+	if (quiz)
+		acp_quiz_refuse(talk->client, quiz, code, text);
+}
+
+void acp_quiz_drop(struct acp_client *client, struct acp_quiz *quiz)
+{
+	if (quiz->is_permission)
+		acp_quiz_answer(client, quiz, (struct str){ 0 });
+	else
+		acp_quiz_refuse(client, quiz, JSONRPC_INTERNAL_ERROR, STR("the prompt is over"));
 }
 
 static struct acp_quiz *acp_quiz_new(struct acp_talk *talk, const struct jsonrpc_id *id)
@@ -170,8 +218,57 @@ static void acp_quiz_take(struct acp_client *client, const struct jsonrpc_messag
 		if (!quiz)
 			return;
 		wanted.number = quiz->number;
+		quiz->is_permission = true;
 		client->table->said(client->data, &said);
 	}
+}
+
+/* ---- what we do for it ----------------------------------------------------- */
+
+static const struct {
+	const char *method;
+	bool is_terminal;
+} acp_offered[] = {
+	{ "fs/read_text_file", false },
+	{ "fs/write_text_file", false },
+	{ "terminal/create", true },
+	{ "terminal/output", true },
+	{ "terminal/wait_for_exit", true },
+	{ "terminal/kill", true },
+	{ "terminal/release", true },
+};
+
+static bool acp_take_is_offered(const struct acp_client *client, struct str method)
+{
+	for (size_t i = 0; i < COUNT(acp_offered); i++) {
+		if (str_is(method, acp_offered[i].method))
+			return acp_offered[i].is_terminal ? client->offers_terminals : client->offers_files;
+	}
+	return false;
+}
+
+static void acp_take_asked(struct acp_client *client, const struct jsonrpc_message *message)
+{
+	struct acp_talk *talk = acp_talk_find(client, message->params);
+	struct acp_quiz *quiz = NULL;
+	if (!talk || !talk->is_busy)
+		acp_take_refuse(client, &message->id, JSONRPC_INVALID_PARAMS,
+			"there is no such session, or no prompt of it");
+	else if (client->quizzes.count >= ACP_QUIZZES_MAX)
+		acp_take_refuse(
+			client, &message->id, JSONRPC_INTERNAL_ERROR, "too many questions are open");
+	else
+		quiz = acp_quiz_new(talk, &message->id);
+	if (!quiz)
+		return;
+	const struct acp_said said = {
+		.kind = ACP_SAID_ASKED,
+		.talk = talk,
+		.number = quiz->number,
+		.text = message->method,
+		.value = message->params,
+	};
+	client->table->said(client->data, &said);
 }
 
 /* What we have not offered is refused. */
@@ -179,6 +276,10 @@ void acp_take_request(struct acp_client *client, const struct jsonrpc_message *m
 {
 	if (str_is(message->method, "session/request_permission")) {
 		acp_quiz_take(client, message);
+		return;
+	}
+	if (acp_take_is_offered(client, message->method)) {
+		acp_take_asked(client, message);
 		return;
 	}
 	acp_take_refuse(client, &message->id, JSONRPC_METHOD_NOT_FOUND, "it was not offered");
@@ -199,6 +300,6 @@ void acp_take_cancel(struct acp_client *client, const perch_json_value *params)
 	const struct acp_said said = {
 		.kind = ACP_SAID_WITHDRAWN, .talk = quiz->talk, .number = quiz->number
 	};
-	acp_quiz_answer(client, quiz, (struct str){ 0 });
+	acp_quiz_drop(client, quiz);
 	client->table->said(client->data, &said);
 }

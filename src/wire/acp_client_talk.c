@@ -142,20 +142,21 @@ int acp_talk_prompt(struct acp_talk *talk, struct str blocks)
 	return 0;
 }
 
-static void acp_talk_drop_quizzes(struct acp_talk *talk)
+/* Permissions alone, or all that is open. */
+static void acp_talk_drop_quizzes(struct acp_talk *talk, bool is_over)
 {
 	struct acp_quiz *quiz = list_first(&talk->client->quizzes), *next;
 	for (; quiz; quiz = next) {
 		next = list_next(quiz);
-		if (quiz->talk == talk)
-			acp_quiz_answer(talk->client, quiz, (struct str){ 0 });
+		if (quiz->talk == talk && (is_over || quiz->is_permission))
+			acp_quiz_drop(talk->client, quiz);
 	}
 }
 
 static void acp_talk_stopped(struct acp_talk *talk, const struct jsonrpc_message *message)
 {
 	const perch_json_value *reason = perch_json_get(message->result, "stopReason");
-	acp_talk_drop_quizzes(talk);
+	acp_talk_drop_quizzes(talk, true);
 	talk->is_busy = false;
 	if (message->kind == JSONRPC_ERROR)
 		acp_talk_refused(talk, message->code, message->text);
@@ -199,7 +200,7 @@ void acp_talk_cancel(struct acp_talk *talk)
 		return;
 	talk->is_cancelled = true;
 	acp_talk_notify(talk, "session/cancel");
-	acp_talk_drop_quizzes(talk);
+	acp_talk_drop_quizzes(talk, false);
 }
 
 /* ---- the end --------------------------------------------------------------- */
@@ -224,7 +225,7 @@ void acp_talk_close(struct acp_talk *talk)
 	if (!talk)
 		return;
 	acp_talk_say_goodbye(talk);
-	acp_talk_drop_quizzes(talk);
+	acp_talk_drop_quizzes(talk, true);
 	for (struct acp_call *call = list_first(&talk->client->calls); call; call = list_next(call)) {
 		if (call->talk == talk)
 			call->talk = NULL;

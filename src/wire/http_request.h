@@ -79,7 +79,7 @@ int http_target_read(struct http_request *request, struct http_fault *fault);
 bool http_is_host(struct str text);
 
 /* Whether a name is one of the fields that say where a message ends or which host it is for, or
- * would be if '_' were '-', as some in front of a server believe. */
+ * would be if '_' were '-', as some proxies read it. */
 bool http_is_framing_name(struct str name);
 
 #endif

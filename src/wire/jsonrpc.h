@@ -121,7 +121,7 @@ struct jsonrpc_waiting *jsonrpc_ids_find(
 	const struct jsonrpc_ids *ids, const struct jsonrpc_id *id);
 void jsonrpc_ids_remove(struct jsonrpc_ids *ids, struct jsonrpc_waiting *waiting);
 
-/* The table alone: what is in it belongs to others. */
+/* Frees only the table: its entries belong to their owners. */
 void jsonrpc_ids_free(struct jsonrpc_ids *ids);
 
 #endif

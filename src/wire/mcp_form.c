@@ -110,7 +110,7 @@ static bool mcp_form_is_whole(struct str text)
 	return is_whole;
 }
 
-/* A default that is none for its type is left out: the form would not be valid. */
+/* A default of the wrong type is left out: the form would not be valid. */
 static void mcp_form_write_number(perch_json_writer *writer, const struct mcp_question *question,
 	const struct mcp_version *version)
 {

@@ -53,7 +53,7 @@ bool mcp_form_fits(const struct mcp_question *question, const struct mcp_version
 void mcp_form_write(perch_json_writer *writer, const struct mcp_question *question,
 	const struct mcp_version *version);
 
-/* The same into an object that is open: for those who have further members of their own (ACP). */
+/* The same into an object that is open, for callers that add members of their own (ACP). */
 void mcp_form_write_members(perch_json_writer *writer, const struct mcp_question *question,
 	const struct mcp_version *version);
 

@@ -116,8 +116,7 @@ void *mcp_job_stream(const struct mcp_job *job)
 
 /* ---- progress -------------------------------------------------------------- */
 
-/* The next value that is larger, if only a little: so much for a plugin that says the same
- * twice, or a heartbeat. */
+/* The next larger value, for a plugin that says the same twice, and for a heartbeat. */
 static double mcp_progress_after(double last)
 {
 	const double little = 1e-9;

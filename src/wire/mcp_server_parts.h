@@ -205,7 +205,7 @@ void mcp_server_info_write(
 void mcp_capabilities_write(
 	perch_json_writer *writer, const struct mcp_server *server, const struct mcp_version *version);
 
-/* A reply that will not come: only a batch minds. */
+/* A reply that will not come: only a batch has to know. */
 void mcp_reply_drop(const struct mcp_reply *reply);
 void mcp_batch_close(struct mcp_batch *batch);
 

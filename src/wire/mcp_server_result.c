@@ -61,7 +61,7 @@ void mcp_job_unknown(struct mcp_job *job, struct str text)
 
 /* ---- tools ----------------------------------------------------------------- */
 
-/* How a result is given: what of it, and what instead of the rest. */
+/* How a result is given: which part of it, and what stands in place of the rest. */
 struct mcp_cut {
 	struct str text;
 	bool is_cut;
@@ -227,7 +227,7 @@ static void mcp_write_meta(
 	perch_json_end_object(writer);
 }
 
-/* What it says itself of how long it holds counts, if it can be so. */
+/* If the result itself says for how long it is valid, that counts, unless it is impossible. */
 static void mcp_write_cache(
 	perch_json_writer *writer, const struct mcp_server *server, const perch_json_value *object)
 {

@@ -104,7 +104,7 @@ static void mcp_take_request(struct mcp_taking *taking, const struct jsonrpc_mes
 		method->take(taking);
 }
 
-/* Unknown and malformed ones, and those that were answered, are no matter. */
+/* Cancels that are malformed, or of unknown or answered requests, are ignored. */
 static void mcp_take_cancelled(
 	struct mcp_connection *connection, const struct jsonrpc_message *message)
 {

@@ -14,7 +14,7 @@ perch_json_writer mcp_write_begin(struct mcp_server *server)
 	return json_writer_on(&server->out);
 }
 
-/* JSON that others wrote may have line breaks between its parts; inside of strings there
+/* JSON from other programs may have line breaks between its parts; inside of strings there
  * are none. A message is one line. */
 static void mcp_join_lines(struct buf *out)
 {
@@ -184,7 +184,7 @@ static void mcp_capability_write(
 	perch_json_end_object(writer);
 }
 
-/* Resources are always there: results that were cut are. */
+/* There are always resources: results that were cut are resources. */
 void mcp_capabilities_write(
 	perch_json_writer *writer, const struct mcp_server *server, const struct mcp_version *version)
 {

@@ -102,14 +102,20 @@ void worker_job_send(struct worker_job *job)
 
 /* ---- what it tells ---------------------------------------------------------------------- */
 
+bool worker_job_has_much(const struct worker_job *job, unsigned part)
+{
+	size_t most = (size_t)job->worker->options.waiting_kib * 1024 / part;
+	return job->event_bytes > most || job->worker->waiting_bytes > most * WORKER_WAITING_JOBS;
+}
+
 static void worker_events_hold(struct worker_job *job)
 {
-	bool is_much =
-		job->event_bytes > WORKER_EVENTS_MAX || job->worker->waiting_bytes > WORKER_WAITING_MAX;
-	if (is_much && !job->is_held && job->running) {
-		job->is_held = true;
-		perch_job_hold(job->running, true);
-	}
+	if (job->is_held || !job->running || !worker_job_has_much(job, 1))
+		return;
+	job->is_held = true;
+	worker_say(job->worker, true, "%s is held: %zu KiB of its events wait for the queue",
+		job->job.id.data, job->event_bytes / 1024);
+	perch_job_hold(job->running, true);
 }
 
 static void worker_events_add(struct worker_job *job, struct str text)

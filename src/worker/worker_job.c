@@ -65,8 +65,7 @@ void worker_job_tick(struct worker_job *job)
 	job->is_full = false;
 	if (!job->is_asking)
 		worker_job_send(job);
-	if (job->is_held && job->running && job->event_bytes <= WORKER_EVENTS_MAX / 2 &&
-		job->worker->waiting_bytes <= WORKER_WAITING_MAX / 2) {
+	if (job->is_held && job->running && !worker_job_has_much(job, 2)) {
 		job->is_held = false;
 		perch_job_hold(job->running, false);
 	}

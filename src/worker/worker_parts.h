@@ -74,6 +74,9 @@ void worker_say(struct worker *worker, bool is_warning, const char *format, ...)
 /* How long the queue waits for it. */
 uint64_t worker_lease_ns(const struct worker *worker);
 
+/* Whether more of its events wait for the queue than may, or than a part of that. */
+bool worker_job_has_much(const struct worker_job *job, unsigned part);
+
 /* Claims what there is room for. */
 void worker_look(struct worker *worker);
 

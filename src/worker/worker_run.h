@@ -11,8 +11,9 @@
 enum {
 	WORKER_MAX_JOBS = 16,
 	WORKER_DRAIN_SECONDS = 30,
-	WORKER_EVENTS_MAX = 1024 * 1024,       /* bytes of a job's events that wait for the queue */
-	WORKER_WAITING_MAX = 16 * 1024 * 1024, /* of all jobs' */
+	WORKER_WAITING_KIB = 1024, /* of a job's events that wait for the queue */
+	WORKER_WAITING_KIB_MAX = 64 * 1024,
+	WORKER_WAITING_JOBS = 16, /* of all jobs' as many as of so many */
 	WORKER_LABELS_MAX = 16,
 };
 
@@ -29,6 +30,7 @@ struct worker_options {
 	const char *const *profiles; /* files beside those of perch/agents */
 	bool any_profile;            /* also jobs whose profile or tool is another than ours */
 	int64_t max_jobs;
+	int64_t waiting_kib; /* of a job's events, before it is held */
 	int64_t drain_seconds;
 	int64_t lease_seconds; /* 0 = QUEUE_LEASE_SECONDS */
 	/* Messages; is_warning: something is wrong. */

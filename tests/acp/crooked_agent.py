@@ -92,6 +92,14 @@ def misbehave(number):
         "odd_update": lambda: update("s1", "made_up", a=1),
         "no_text": lambda: update("s1", content={"type": "image"}),
         "not_utf8": lambda: raw(b'{"jsonrpc":"2.0","method":"session/update","params":"\xff"}\n'),
+        "files": lambda: [send({"id": f"f{i}", "method": "fs/read_text_file", "params": {
+            "sessionId": "s1", "path": "/dev/zero"}}) for i in range(100)],
+        "terminals": lambda: [send({"id": f"t{i}", "method": "terminal/create", "params": {
+            "sessionId": "s1", "command": "sleep", "args": ["1000"]}}) for i in range(100)],
+        "bad_terminal": lambda: [send({"id": f"b{i}", "method": method, "params": {
+            "sessionId": "s1", "terminalId": 7, "command": {}, "path": [], "args": 5, "env": "x"}})
+            for i, method in enumerate(("terminal/create", "terminal/output", "terminal/kill",
+                "terminal/release", "terminal/wait_for_exit", "fs/read_text_file", "fs/write_text_file"))],
         "notes": lambda: [send({"method": "_own/note", "params": {"i": i}}) for i in range(1000)],
         "flood": lambda: [update("s1") for _ in range(20000)],
         "noise": lambda: [raw(b"no\n") for _ in range(5000)],

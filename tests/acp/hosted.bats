@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Agents that speak ACP under perch: `protocol: acp` in a profile.
 
-# shellcheck disable=SC2154 # what agent_open sets
+# shellcheck disable=SC2154,SC2030,SC2031 # what agent_open and turn set
 load ../agent/agents
 load ../foreign/foreign
 
@@ -105,6 +105,88 @@ judged() {
     judged
 }
 
+# wants KEY-LINE…: the agent in a directory of its own, which is not hidden in a sandbox.
+wants() {
+    mkdir -p "$BATS_TEST_TMPDIR/work" "$HOME/.ssh"
+    echo key >"$HOME/.ssh/id"
+    cp "$PERCH_SOURCE/tests/acp/hosted.py" "$BATS_TEST_TMPDIR/work"
+    cd "$BATS_TEST_TMPDIR/work" || exit 1
+    HOSTED_LOG="$PWD/lines"
+    printf '1\n2\n3\n' >numbers
+    profile_of "command: $PWD/hosted.py" 'protocol: acp' "$@"
+}
+
+# files_and_terminals: what an agent may ask for, and what not.
+files_and_terminals() {
+    turn --prompt "read $PWD/numbers"
+    expect '{"content": "1\n2\n3\n"}'
+    turn --prompt "read $PWD/numbers 2 1"
+    expect '{"content": "2\n"}'
+    turn --prompt "write $PWD/new some words"
+    expect '{}'
+    [ "$(cat new)" = 'some words' ]
+    turn --prompt "read $HOME/.ssh/id"
+    expect_status 0
+    has "$output" 'the file cannot be read'
+    has "$errors" "perch agent allow $profile --read $HOME/.ssh/id"
+    turn --prompt "write $HOME/.ssh/other words"
+    has "$output" 'the file cannot be written'
+    [ ! -e "$HOME/.ssh/other" ]
+    turn --prompt 'write /usr/perch-test words'
+    has "$output" 'the file cannot be written'
+    has "$errors" '--write /usr'
+    [ ! -e /usr/perch-test ]
+    turn --prompt 'read numbers'
+    expect 'it needs an absolute path'
+    turn --prompt 'read /dev/zero'
+    has "$output" 'more than 4 MiB'
+    turn --prompt 'run cat numbers'
+    expect '{"exitCode": 0, "signal": null}{"exitStatus": {"exitCode": 0, "signal": null}, "output": "1\n2\n3\n", "truncated": false}{}'
+    turn --prompt "run cat $HOME/.ssh/id"
+    has "$output" '{"exitCode": 1'
+    lacks "$output" key
+    has "$errors" "perch agent allow $profile --read $HOME/.ssh/id"
+    turn --prompt 'run no-such-program x'
+    has "$output" 'no such command'
+    turn --prompt 'kill sleep 1000'
+    expect '{"exitCode": null, "signal": "SIGTERM"}'
+    wait_until nothing_left
+}
+
+@test "files and terminals of an agent in a sandbox" {
+    wants 'sandbox: on'
+    files_and_terminals
+    judged
+}
+
+@test "files and terminals of an agent without one: the sandbox it would have decides" {
+    wants
+    files_and_terminals
+    keep "$perch" agent allow "$profile" --read "$HOME/.ssh/id"
+    expect_status 0
+    turn --prompt "read $HOME/.ssh/id"
+    expect '{"content": "key\n"}'
+    export SOME_API_TOKEN=s
+    turn --prompt 'run sh -c env'
+    lacks "$output" SOME_API_TOKEN
+    judged
+}
+
+@test "what was begun for a turn ends with it, and what is not offered is refused" {
+    wants
+    turn --prompt 'leave sleep 1000'
+    expect left
+    wait_until nothing_left
+    serve '{"id":"1","message":"leave sleep 1000"}' '{"id":"2","message":"run pgrep -x sleep"}'
+    has "$(replies 2)" '"exitCode": 1'
+    wants 'acp: {fs: false, terminal: false}'
+    turn --prompt offered
+    expect '{"fs": {"readTextFile": false, "writeTextFile": false}, "terminal": false}'
+    turn --prompt "read $PWD/numbers"
+    expect 'it was not offered'
+    has "$errors" 'asks for fs/read_text_file, which it was not offered'
+}
+
 @test "a process serves many turns, in several sessions, and ends with its host" {
     serve '{"id":"1","message":"pid"}' '{"id":"2","message":"pid"}' \
         '{"id":"3","message":"pid","session_name":"other"}'
@@ -147,11 +229,11 @@ judged() {
     wait_until nothing_left
 }
 
-@test "67 agents that misbehave, each in its way" {
+@test "70 agents that misbehave, each in its way" {
     mkdir "$BATS_TEST_TMPDIR/crooked"
     keep "$python" "$PERCH_SOURCE/tests/acp/crooked.py" "$perch" "$BATS_TEST_TMPDIR/crooked"
     expect_status 0
-    has "$output" '67 agents, 0 wrong'
+    has "$output" '70 agents, 0 wrong'
     wait_until nothing_left
 }
 

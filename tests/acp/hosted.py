@@ -146,6 +146,9 @@ def prompt(session, text):
         run(session, words)
     elif word == "kill":
         kill(session, words)
+    elif word == "leave":
+        ask("terminal/create", sessionId=session, command=words[0], args=words[1:])
+        say(session, "left")
     elif word == "offered":
         say(session, json.dumps(OFFERED, sort_keys=True))
     else:

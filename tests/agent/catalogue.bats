@@ -44,7 +44,7 @@ session() {
 @test "list and add: a name is a file of the user's" {
     keep "$perch" agent list
     has "$output" 'TO ADD'
-    for name in aider copilot cursor llm ollama; do has "$output" "$name"; done
+    for name in aider claude codex copilot cursor gemini goose kimi llm ollama opencode qwen; do has "$output" "$name"; done
     lacks "$output" STATE
     keep "$perch" agent add aider
     expect_status 0
@@ -60,9 +60,9 @@ session() {
     [ "$(jq -r .name <<<"$output")" = aider ]
     keep "$perch" agent add nothing
     expect_status 1
-    has "$errors" "there is no 'nothing' in the catalogue, which has aider, copilot, cursor, llm, ollama"
+    has "$errors" "there is no 'nothing' in the catalogue, which has aider, claude, codex, copilot, cursor, gemini, goose, kimi, llm, ollama, opencode, qwen"
     PATH="$PERCH_SOURCE/tests/agent/standins:$PATH" keep "$perch" agent list --json
-    [ "$(jq -c '[.agents[0].name, .agents[0].title, .agents[0].problem, .catalogue[4]]' <<<"$output")" = \
+    [ "$(jq -c '[.agents[0].name, .agents[0].title, .agents[0].problem, .catalogue[9]]' <<<"$output")" = \
         '["aider","aider",null,"ollama"]' ]
 }
 
@@ -141,13 +141,34 @@ session() {
 }
 
 @test "the profiles have no mistake, and say what they need" {
-    for name in aider copilot cursor llm ollama; do
+    for name in aider claude codex copilot cursor gemini goose kimi llm ollama opencode qwen; do
         add "$name"
         keep "$perch" agent check "$name" --json
         [ "$(jq -c '[.protocol, .sandbox, (.title != null), (.description != null), (.cli_install != null), (.notes != null)]' <<<"$output")" = \
-            '["0.4",true,true,true,true,true]' ]
+            "[\"$(case $name in aider | copilot | cursor | llm | ollama) echo 0.4 ;; *) echo acp ;; esac)\",true,true,true,true,true]" ]
         lacks "$(jq -c .warnings <<<"$output")" key
     done
+}
+
+@test "those that speak ACP: how each is called, and its session" {
+    local name words
+    while read -r name words; do
+        add "$name"
+        say "$name" hello
+        expect_status 0
+        expect "$words: hello"
+        say "$name" again
+        expect "$words goes on with first: again"
+        [ "$(session "$name")" = first ]
+    done <<'END'
+claude claude-agent-acp
+codex codex-acp
+gemini gemini --acp
+goose goose acp
+kimi kimi acp
+opencode opencode acp
+qwen qwen --acp
+END
 }
 
 @test "aider: the reply without what is around it, its own history" {

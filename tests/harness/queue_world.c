@@ -199,6 +199,7 @@ static int64_t queue_world_now(void)
 static void queue_world_open_file(void)
 {
 	const struct queue_options options = { .path = folder_path("queue.db"),
+		.is_durable = world.options.is_durable,
 		.limit = world.options.limit,
 		.lease_ms = QUEUE_WORLD_LEASE_MS,
 		.patience_ms = world.options.patience_ms,

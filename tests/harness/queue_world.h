@@ -32,6 +32,7 @@ struct queue_world_claim {
 struct queue_world_options {
 	size_t limit;
 	int64_t patience_ms;
+	bool is_durable;
 };
 
 /* Makes the test's folder, where that was not done. */

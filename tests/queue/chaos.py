@@ -20,11 +20,13 @@ JOBS = int(os.environ.get("CHAOS_JOBS", 100000 if LONG else 3000))
 REPORT = os.environ.get("CHAOS_REPORT")
 CLIENTS, SESSIONS, LEASE = 8, 64, 2
 PAUSE = 0.02 if LONG else 0.1  # so that there is time for faults
-FAULTS = ("kill_worker", "kill_worker", "stop_worker", "kill_gateway", "kill_redis", "partition")
+FAULTS = ("kill_worker", "kill_worker", "stop_worker", "kill_gateway", "kill_redis", "partition", "step_clock")
+PASSWORD = "open-sesame"  # a worker in another namespace is on another machine
 
 
 class Wall(socketserver.ThreadingTCPServer):
-    """A way to Redis that can be cut: nothing is refused, nothing arrives."""
+    """Where there is no namespace to be had, a way to Redis that can be cut: nothing is refused, nothing
+    arrives."""
     allow_reuse_address = True
     daemon_threads = True
 
@@ -33,6 +35,14 @@ class Wall(socketserver.ThreadingTCPServer):
         self.is_open.set()
         super().__init__(("127.0.0.1", 0), Way)
         threading.Thread(target=self.serve_forever, daemon=True).start()
+        self.url, self.before = f"redis://127.0.0.1:{self.server_address[1]}", ()
+
+    def set(self, state):
+        self.is_open.set() if state == "up" else self.is_open.clear()
+
+    def end(self):
+        self.shutdown()
+        self.server_close()
 
 
 class Way(socketserver.BaseRequestHandler):
@@ -68,13 +78,35 @@ class Chaos:
         self.posted = 0
         self.failure = None
         self.begun = time.monotonic()
-        self.redis = Redis()
-        self.wall = Wall(self.redis.port)
-        self.gates = [Gateway("--queue", self.redis.url)]
-        self.gates.append(Gateway("--queue", self.redis.url, token_name=None))
+        self.clock = f"{WORK}/clock"
+        self.step_to(0)
+        network = self.network()
+        self.redis = Redis("--requirepass", PASSWORD, "--protected-mode", "no", more=(network.here,) if network else (),
+                           env={"LD_PRELOAD": f"{os.environ['PERCH_BUILD']}/tests/libclock-step.so", "CLOCK_STEP": self.clock})
+        self.wall = network or Wall(self.redis.port)
+        if network:
+            network.url = f"redis://{network.here}:{self.redis.port}"
+        self.say("a cut is one of a network namespace" if network else "a cut is one of a proxy")
+        write(f"{WORK}/key", "0123456789abcdef" * 4, 0o600)
+        os.environ["PERCH_QUEUE_PASSWORD"] = PASSWORD
+        self.key = ("--key-file", f"{WORK}/key")
+        self.gates = [Gateway("--queue", self.redis.url, *self.key)]
+        self.gates.append(Gateway("--queue", self.redis.url, *self.key, token_name=None))
         self.gates[1].token = self.gates[0].token
         self.ports = [gate.port for gate in self.gates]
         self.workers = [self.worker(i) for i in range(3)]
+
+    @staticmethod
+    def network():
+        try:
+            return Network()
+        except (OSError, subprocess.CalledProcessError):
+            return None
+
+    def step_to(self, seconds):
+        self.step = seconds
+        with open(self.clock, "r+b" if os.path.exists(self.clock) else "w+b") as file:
+            file.write(f"{seconds:<31}\0".encode())
 
     def say(self, text):
         line = f"{time.monotonic() - self.begun:7.2f} s  {text}"
@@ -85,8 +117,8 @@ class Chaos:
                 file.write(line + "\n")
 
     def worker(self, i):
-        url = self.redis.url if i else f"redis://127.0.0.1:{self.wall.server_address[1]}"
-        return Worker(url, "--lease", str(LEASE), "--max-jobs", "4", "--name", f"w{i}")
+        return Worker(self.redis.url if i else self.wall.url, "--lease", str(LEASE), "--max-jobs", "4", "--name", f"w{i}",
+                      *self.key, before=() if i else self.wall.before)
 
     # ---- faults -------------------------------------------------------------------------
 
@@ -114,7 +146,7 @@ class Chaos:
         gate = self.gates[i]
         gate.kill()
         self.say(f"SIGKILL gateway {i}")
-        gate.words = ("--queue", self.redis.url, "--listen", f"127.0.0.1:{self.ports[i]}")
+        gate.words = ("--queue", self.redis.url, *self.key, "--listen", f"127.0.0.1:{self.ports[i]}")
         gate.start()
 
     def kill_redis(self):
@@ -127,11 +159,20 @@ class Chaos:
 
     def partition(self):
         self.trouble(self.workers[0])
-        self.wall.is_open.clear()
-        self.say("worker 0 is cut off from redis, past its lease")
-        time.sleep(LEASE * 1.8)
-        self.wall.is_open.set()
+        self.wall.set("down")
+        pause = LEASE * self.random.choice((1.8, 1.8, 6) if LONG else (1.8,))
+        self.say(f"worker 0 is cut off from redis for {pause:.1f} s, past its lease")
+        time.sleep(pause)
+        self.wall.set("up")
         self.say("worker 0 is let in again")
+
+    def step_clock(self):
+        """The wall clock of Redis's machine: set forward, every lease is over; set back, none is for a while."""
+        seconds = self.random.choice((-3, 3, 5))
+        for worker in self.workers:
+            self.trouble(worker)
+        self.step_to(self.step + seconds)
+        self.say(f"the clock of redis is set by {seconds:+} s")
 
     # ---- load ---------------------------------------------------------------------------
 
@@ -210,7 +251,7 @@ class Chaos:
         for at in range(0, len(numbers), 500):
             some = numbers[at:at + 500]
             text = "\n".join(f"HMGET {SHARD}:job:{n} state tries lost claims" for n in some)
-            found = subprocess.run(["redis-cli", "-p", str(self.redis.port), "--json"], input=text.encode(),
+            found = subprocess.run(["redis-cli", "-p", str(self.redis.port), *self.redis.secret, "--json"], input=text.encode(),
                                    stdout=subprocess.PIPE, check=True).stdout.decode()
             rows = [json.loads(line) for line in found.splitlines() if line]
             jobs.update(zip(some, rows))
@@ -218,7 +259,7 @@ class Chaos:
 
     def read_streams(self, numbers):
         text = "\n".join(f"XRANGE {SHARD}:events:{n} - +" for n in numbers)
-        found = subprocess.run(["redis-cli", "-p", str(self.redis.port), "--json"], input=text.encode(),
+        found = subprocess.run(["redis-cli", "-p", str(self.redis.port), *self.redis.secret, "--json"], input=text.encode(),
                                stdout=subprocess.PIPE, check=True).stdout.decode()
         return {n: [json.loads(row[1][1]) for row in json.loads(line)]
                 for n, line in zip(numbers, found.splitlines())}
@@ -297,8 +338,7 @@ class Chaos:
         for gate in self.gates:
             gate.stop()
         self.redis.end()
-        self.wall.shutdown()
-        self.wall.server_close()
+        self.wall.end()
 
 
 def play(seed, jobs):
@@ -323,7 +363,7 @@ def test_chaos():
 
 def test_seeds():
     """Ten times ten thousand, each with a seed of its own."""
-    for i in range(10):
+    for i in range(int(os.environ.get("CHAOS_SEEDS", 10))):
         play(SEED + i, int(os.environ.get("CHAOS_JOBS", 10000)))
         shutil.rmtree(f"{WORK}/redis")
 

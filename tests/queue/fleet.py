@@ -20,15 +20,20 @@ def free_port():
 
 
 class Redis:
-    def __init__(self, *words):
+    def __init__(self, *words, more=(), env=None):
+        self.more, self.env = more, {**os.environ, **(env or {})}  # addresses; variables
         self.words = words  # everysec may lose what it has answered, if the disk is slow
         self.dir = f"{WORK}/redis"
         os.makedirs(self.dir, exist_ok=True)
         self.port = free_port()
         self.url = f"redis://127.0.0.1:{self.port}"
-        self.secret = []
+        self.secret = self.secret_of(words)
         atexit.register(self.end)
         self.start()
+
+    @staticmethod
+    def secret_of(words):
+        return ["-a", words[words.index("--requirepass") + 1], "--no-auth-warning"] if "--requirepass" in words else []
 
     def start(self, *words):
         self.begin(*words)
@@ -37,9 +42,9 @@ class Redis:
     def begin(self, *words):
         self.log = open(f"{self.dir}/log", "ab")
         self.process = subprocess.Popen(
-            ["redis-server", "--bind", "127.0.0.1", "--port", str(self.port), "--dir", self.dir,
+            ["redis-server", "--bind", "127.0.0.1", *self.more, "--port", str(self.port), "--dir", self.dir,
              "--appendonly", "yes", "--appendfsync", "always", "--save", "", "--unixsocket",
-             f"{self.dir}/socket", *self.words, *words], stdout=self.log, stderr=self.log)
+             f"{self.dir}/socket", *self.words, *words], stdout=self.log, stderr=self.log, env=self.env)
 
     def is_there(self):
         if self.process.poll() is not None:
@@ -65,10 +70,10 @@ class Redis:
 
 
 class Worker:
-    def __init__(self, url, *words, **more):
+    def __init__(self, url, *words, before=(), **more):
         self.log_path = f"{WORK}/worker.log"
         self.log = open(self.log_path, "ab")
-        self.process = subprocess.Popen([PERCH, "worker", "--queue", url, *words],
+        self.process = subprocess.Popen([*before, PERCH, "worker", "--queue", url, *words],
                                         stderr=self.log, **more)
         atexit.register(self.end)
 
@@ -89,6 +94,30 @@ class Worker:
             self.process.send_signal(signal.SIGCONT)
             self.process.kill()
             self.process.wait()
+
+
+class Network:
+    """A network namespace with one way to this one, that can be cut: what is sent is lost. Root's."""
+
+    def __init__(self):
+        number = os.getpid() % 16384
+        self.name, self.link = f"perch-{os.getpid()}", f"pc{os.getpid()}"
+        net = f"10.213.{number >> 6}.{(number & 63) * 4}"
+        base = net.rsplit(".", 1)[0] + "."
+        self.here, self.there = (base + str(int(net.rsplit(".", 1)[1]) + i) for i in (1, 2))
+        self.before = ["ip", "netns", "exec", self.name]
+        atexit.register(self.end)
+        for words in (f"netns add {self.name}", f"link add {self.link} type veth peer name way netns {self.name}",
+                      f"addr add {self.here}/30 dev {self.link}", f"link set {self.link} up",
+                      f"-n {self.name} addr add {self.there}/30 dev way", f"-n {self.name} link set way up",
+                      f"-n {self.name} link set lo up"):
+            subprocess.run(["ip", *words.split()], check=True, stderr=subprocess.PIPE)
+
+    def set(self, state):
+        subprocess.run(["ip", "link", "set", self.link, state], check=True)
+
+    def end(self):
+        subprocess.run(["ip", "netns", "del", self.name], check=False, stderr=subprocess.DEVNULL)
 
 
 def expose(more=""):

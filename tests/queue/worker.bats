@@ -62,6 +62,10 @@ END
 
 @test "redis is full: nothing is accepted, what runs ends when there is room" { scene worker.py full; }
 
+@test "events that wait for redis have a limit: then the job is held" { scene worker.py held; }
+
+@test "a job over the limit of the queue is refused" { scene worker.py large; }
+
 @test "READONLY, LOADING and lost functions pass: nothing is lost, nothing runs twice" {
     scene worker.py moods
 }

@@ -401,6 +401,35 @@ def told(words):
     return any(words in open(f"{WORK}/{name}.log", encoding="utf-8").read() for name in ("serve", "worker"))
 
 
+def test_held():
+    """Redis is silent: so much of a job's events waits in memory, then the job itself; nothing is lost."""
+    expose()
+    agent("loud", 'i=0\nwhile [ $i -lt 600 ]; do i=$((i+1)); printf \'AGENT_PARTIAL:"%01000d "\\n\' $i; '
+                  '[ $i != 1 ] || { echo x >"$WORK/begun"; while [ ! -e "$WORK/go" ]; do sleep 0.05; done; }; done\n'
+                  'echo x >"$WORK/ended"\necho finished\n', "max_reply_chars: 1000000\n")
+    redis, gate, (worker,) = fleet(1, "--max-waiting", "64")
+    number = gate.turn(agent="loud", message="m")
+    until(lambda: read("begun"), "it has begun")
+    os.kill(redis.process.pid, signal.SIGSTOP)
+    touch("go")
+    until(lambda: f"{number} is held" in log_of(worker), "it is held")
+    assert not read("ended")
+    os.kill(redis.process.pid, signal.SIGCONT)
+    assert gate.ended(number)["state"] == "done"
+    partials = [int(e["text"]) for _, e in events_of(gate, number) if e["event"] == "partial"]
+    assert partials == list(range(1, 601)), len(partials)
+    worker.stop()
+
+
+def test_large():
+    """A job over the limit of the queue, where the gateway itself would take it."""
+    expose("[serve]\nbody_max = 33554432\n")
+    speaker()
+    _, gate, _ = fleet(0)
+    gate.post("/api/turns", {"agent": "echo", "message": "m" * (16 << 20)}).is_error(413, "too_large")
+    assert gate.get("/api/jobs").json["jobs"] == []
+
+
 def runs_when(gate, words, begin, end):
     """Something is wrong with Redis for a while: who meets it first says so, and then all go on."""
     assert gate.ended(gate.turn(agent="echo", session="before"))["state"] == "done"

@@ -1,5 +1,6 @@
 """OpenAI's surface, as bytes."""
 import json
+import os
 import socket
 import time
 
@@ -52,6 +53,16 @@ def test_sessions():
     assert content(named).endswith(" in mine")
     named = chat(gate, ("user", "x"), metadata={"session": "meta"})
     assert content(named).endswith(" in meta")
+    webui = [content(gate.post("/v1/chat/completions", {
+        "model": "echo", "messages": [{"role": "user", "content": text}]},
+        headers={"X-OpenWebUI-Chat-Id": chat_id})).rsplit(" in ")[1]
+        for text, chat_id in (("a", "c1"), ("b", "c1"), ("a", "c2"))]
+    assert webui[0] == webui[1] != webui[2], webui
+    # the same history of another `user` of this client is another conversation
+    mine = content(chat(gate, ("user", "q"), user="ann"))
+    for user, is_same in (("bob", False), ("ann", True)):
+        text = content(chat(gate, ("user", "q"), ("assistant", mine), ("user", "r"), user=user))
+        assert (text.rsplit(" in ")[1] == mine.rsplit(" in ")[1]) == is_same, (user, text)
     response = gate.post("/v1/responses", {"model": "echo", "input": "x"}).json
     text = response["output"][0]["content"][0]["text"]
     following = gate.post("/v1/responses", {"model": "echo", "input": "y",
@@ -236,6 +247,19 @@ def test_retries():
     assert lines_of("runs") == 2, "another user joins nothing"
     gate.post("/v1/chat/completions", body)
     assert lines_of("runs") == 3
+    gate.post("/v1/chat/completions", body, headers={
+        "x-stainless-retry-count": "1", "X-Perch-Session": "other"}).is_error(502, "agent_failed")
+    assert lines_of("runs") == 4, "another session joins nothing"
+    # nor does one whose own client has cancelled it
+    slow = {**body, "model": "slow"}
+    connection = ask_and_go(gate, slow)
+    until(lambda: lines_of("started") == 1, "it runs")
+    connection.close()
+    until(lambda: gate.get("/api/jobs?state=cancelled").json["jobs"], "it is cancelled")
+    again = ask_and_go(gate, slow, b"x-stainless-retry-count: 1\r\n")
+    until(lambda: lines_of("started") == 2, "it runs again")
+    again.close()
+    until(lambda: not gate.get("/api/jobs?state=running").json["jobs"], "it is cancelled")
     gate.stop()
 
 
@@ -248,6 +272,11 @@ def test_images():
             {"type": "text", "text": "what is it?"},
             {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}]}]}))
     assert text == "https://example.com/a.png", text
+    text = content(gate.post("/v1/chat/completions", {"model": "see", "messages": [
+        {"role": "user", "content": [{"type": "image_url", "image_url": {
+            "url": "data:image/png;base64,aGVsbG8="}}]}]}))
+    assert text.startswith("file:///") and text.endswith(".png"), text
+    assert not os.path.exists(text[len("file://"):]), "it is gone with the turn"
     gate.stop()
 
 

@@ -161,6 +161,18 @@ END
     [ "$(asked 'POST notifications/cancelled')" = 0 ]
 }
 
+@test "the modern era: arguments that a tool wants as headers, too; a wish against the rules" {
+    bent
+    bind /none/modern --yes
+    expect_status 0
+    has "$output" "bound srv: 2 tools"
+    lacks "$(cat "$bindings/srv.toml")" unruly
+    perch_tool call srv mark --input '{"text":"ä b","deep":{"n":42}}'
+    expect '"\u00e4 b"'
+    grep -q '"Mcp-Param-N": "42"' "$log"
+    grep -q '"Mcp-Param-Text": "=?base64?' "$log"
+}
+
 @test "those that cannot be bound" {
     bent
     ulimit -S -v 400000 # what a server says must not fill perch's memory
@@ -284,6 +296,21 @@ END
     expect_status 0
     perch_tool call srv say
     expect '"hello"'
+}
+
+@test "perch mcp tries a remote server, too" {
+    bent
+    perch_alone mcp list -- "$url/none/none"
+    expect_status 0
+    has "$output" "say"
+    PERCH_HEADER_Authorization='Bearer s3cret' perch_alone mcp call say text=hi -- "$url/open/token"
+    expect hi
+    perch_alone mcp call say -- "$url/open/token"
+    expect_status 125
+    has "$errors" "HTTP 401"
+    perch_alone mcp list -- http://example.org/
+    expect_status 64
+    has "$errors" "write https://"
 }
 
 @test "pins: a remote server that has changed is refused, and reviewed" {

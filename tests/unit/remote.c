@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "harness/oom.h"
 #include "harness/suite.h"
@@ -357,6 +358,67 @@ START_TEST(modern)
 }
 END_TEST
 
+/* A list of these tools comes, and a call of `t` with these arguments goes out. */
+static void check_wishes(const char *tools, const char *given, const char *log)
+{
+	_cleanup_(buf_free) struct buf answer = { 0 }, call = { 0 };
+	scene_open(NULL);
+	says(MODERN("1", "tools/list", ""));
+	buf_printf(
+		&answer, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[%s],\"ttlMs\":0}}", tools);
+	buf_printf(&call, MODERN("2", "tools/call", "\"name\":\"t\",\"arguments\":{%s},"), given);
+	ck_assert(buf_terminate(&answer) == 0 && buf_terminate(&call) == 0);
+	buf_clear(&scene.log);
+	answers(0, 200, JSON, answer.data);
+	says(call.data);
+	ck_assert_int_eq(buf_terminate(&scene.log), 0);
+	const char *found = strstr(scene.log.data, log);
+	ck_assert_msg(found != NULL, "no '%s' in %s", log, scene.log.data);
+	scene_close();
+}
+
+#define TOOL(properties) \
+	"{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\",\"properties\":{" properties "}}}"
+#define WISH(type, name) "{\"type\":\"" type "\",\"x-mcp-header\":\"" name "\"}"
+#define LEFT_OUT(words)                                            \
+	"note the tool t is left out: its x-mcp-header is " words "\n" \
+	"< {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[],\"ttlMs\":0}}\n"
+
+START_TEST(wishes)
+{
+	check_wishes(
+		TOOL("\"a\":" WISH("string", "A")), "\"a\":\"x y\"", "[Mcp-Name: t] [Mcp-Param-A: x y]");
+	check_wishes(
+		TOOL("\"a\":" WISH("string", "A")), "\"a\":\" x\"", "[Mcp-Param-A: =?base64?IHg=?=]");
+	check_wishes(TOOL("\"a\":" WISH("integer", "A")), "\"a\":-7.0", "[Mcp-Param-A: -7]");
+	check_wishes(TOOL("\"a\":" WISH("boolean", "A")), "\"a\":true", "[Mcp-Param-A: true]");
+	check_wishes(TOOL("\"o\":{\"properties\":{\"a\":" WISH("string", "A") "}}"),
+		"\"o\":{\"a\":\"x\"}", "[Mcp-Param-A: x]");
+	/* No value, no header. */
+	check_wishes(TOOL("\"a\":" WISH("string", "A")), "\"a\":null", "[Mcp-Name: t] {");
+	check_wishes(TOOL("\"a\":" WISH("string", "A")), "", "[Mcp-Name: t] {");
+	check_wishes(TOOL("\"a\":" WISH("integer", "A")), "\"a\":9007199254740992", "[Mcp-Name: t] {");
+	/* An argument of that name is no wish. */
+	check_wishes(TOOL("\"x-mcp-header\":{\"type\":\"string\"}"), "\"x-mcp-header\":\"x\"",
+		"[Mcp-Name: t] {");
+}
+END_TEST
+
+START_TEST(wishes_against_the_rules)
+{
+	check_wishes(TOOL("\"a\":" WISH("string", "")), "", LEFT_OUT("no name of a header"));
+	check_wishes(TOOL("\"a\":" WISH("string", "a b")), "", LEFT_OUT("no name of a header"));
+	check_wishes(TOOL("\"a\":{\"type\":\"string\",\"x-mcp-header\":7}"), "",
+		LEFT_OUT("no name of a header"));
+	check_wishes(TOOL("\"a\":" WISH("number", "A")), "",
+		LEFT_OUT("of a type that is no text, integer or flag"));
+	check_wishes(TOOL("\"a\":" WISH("string", "A") ",\"b\":" WISH("string", "a")), "",
+		LEFT_OUT("the name of two arguments"));
+	check_wishes(TOOL("\"a\":{\"items\":" WISH("string", "A") "}"), "",
+		LEFT_OUT("where it cannot be reached"));
+}
+END_TEST
+
 START_TEST(cancelled)
 {
 	scene_open(NULL);
@@ -529,9 +591,26 @@ static int play(void *data)
 	return is_broken ? -ENOMEM : 0;
 }
 
+static int play_wishes(void *data)
+{
+	(void)data;
+	if (scene_open(NULL) < 0)
+		return -ENOMEM;
+	says(MODERN("1", "tools/list", ""));
+	if (scene.count == 1)
+		answers(0, 200, EVENTS,
+			"data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[" TOOL(
+				"\"a\":" WISH("string", "A")) "]}}\n\n");
+	says(MODERN("2", "tools/call", "\"name\":\"t\",\"arguments\":{\"a\":\"\\n\"},"));
+	bool is_broken = remote_is_broken(scene.remote) || scene.log.failed;
+	scene_close();
+	return is_broken ? -ENOMEM : 0;
+}
+
 START_TEST(without_memory)
 {
 	ck_assert_uint_gt(oom_every(play, NULL), 10);
+	ck_assert_uint_gt(oom_every(play_wishes, NULL), 10);
 }
 END_TEST
 
@@ -603,5 +682,6 @@ START_TEST(event_wishes)
 END_TEST
 
 SUITE_MAIN("remote", session, session_lost, session_not_found_again, stream, stream_resumed,
-	stream_resumed_in_vain, own_stream, modern, cancelled, refused, redirected, too_long_a_message,
-	too_long_an_event, too_many, odd_lines, without_memory, events, event_wishes)
+	stream_resumed_in_vain, own_stream, modern, wishes, wishes_against_the_rules, cancelled,
+	refused, redirected, too_long_a_message, too_long_an_event, too_many, odd_lines, without_memory,
+	events, event_wishes)

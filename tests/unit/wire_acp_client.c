@@ -33,11 +33,14 @@ static void scene_send(void *data, struct str line)
 static void scene_said(void *data, const struct acp_said *said)
 {
 	static const char *const names[] = { "ready ", "failed ", "noise ", "open ", "anew ", "text ",
-		"thought ", "tool ", "plan ", "usage ", "permission ", "withdrawn ", "stopped ", "error " };
+		"thought ", "tool ", "plan ", "usage ", "permission ", "asked ", "withdrawn ", "stopped ",
+		"error " };
 	struct str text = said->text;
 	(void)data;
 	if (said->value && said->kind >= ACP_SAID_TOOL)
 		text.data = perch_json_raw(said->value, &text.len);
+	if (said->kind == ACP_SAID_ASKED)
+		scene.number = said->number;
 	if (said->kind == ACP_SAID_PERMISSION) {
 		text = said->wanted->title;
 		scene.number = said->wanted->number;
@@ -100,10 +103,14 @@ static void scene_expect(const char *log)
 
 enum stage { BEFORE, READY, OPEN, BUSY, ASKED, OVER };
 
+static bool scene_offers; /* files and terminals */
+
 static int scene_begin(void)
 {
 	scene = (struct scene){ 0 };
-	return acp_client_new(STR("perch"), STR("1"), &scene_table, NULL, &scene.client);
+	const struct acp_client_options options = { STR("perch"), STR("1"), scene_offers,
+		scene_offers };
+	return acp_client_new(&options, &scene_table, NULL, &scene.client);
 }
 
 static int scene_open(const char *id)
@@ -253,7 +260,8 @@ START_TEST(a_conversation)
 {
 	ck_assert_int_eq(scene_begin(), 0);
 	scene_expect("> {@J,'id':1,'method':'initialize','params':{'protocolVersion':1,"
-				 "'clientCapabilities':{},'clientInfo':{'name':'perch','version':'1'}}}\n");
+				 "'clientCapabilities':{'fs':{'readTextFile':false,'writeTextFile':false},"
+				 "'terminal':false},'clientInfo':{'name':'perch','version':'1'}}}\n");
 	ck_assert_int_eq(scene_open(""), -EAGAIN);
 	scene_hear(HELLO);
 	ck_assert_int_eq(scene_open(""), 0);
@@ -283,6 +291,65 @@ START_TEST(a_conversation)
 	scene_hear("{@J,'id':4,'result':{}}");
 	scene_expect("");
 	scene_end();
+}
+END_TEST
+
+#define READ(session) \
+	"{@J,'id':'f','method':'fs/read_text_file','params':{'sessionId':'" session "','path':'/p'}}"
+
+START_TEST(what_is_offered_is_asked_for_and_answered)
+{
+	scene_offers = true;
+	ck_assert_int_eq(scene_begin(), 0);
+	ck_assert(scene_has("'fs':{'readTextFile':true,'writeTextFile':true},'terminal':true"));
+	for (enum stage at = BEFORE; at < BUSY; at++)
+		scene_step(at);
+	buf_clear(&scene.log);
+	scene_hear(READ("other"));
+	scene_expect("> {@J,'id':'f','error':{'code':-32602,'message':'there is no such session, or no "
+				 "prompt of it'}}\n");
+	scene_hear(READ("s"));
+	acp_talk_permit(scene.talk, scene.number, STR("y")); /* it is no permission */
+	acp_talk_answer(scene.talk, 99, STR("{}"));
+	acp_talk_answer(scene.talk, scene.number, STR("{\"content\":\"c\"}"));
+	acp_talk_answer(scene.talk, scene.number, STR("{}"));
+	scene_expect("asked {'sessionId':'s','path':'/p'}\n> {@J,'id':'f','result':{'content':'c'}}\n");
+	scene_hear(READ("s"));
+	acp_talk_refuse(scene.talk, scene.number, -32603, STR("no"));
+	acp_talk_refuse(scene.talk, scene.number, -32603, STR("no"));
+	scene_expect("asked {'sessionId':'s','path':'/p'}\n> {@J,'id':'f','error':{'code':-32603,"
+				 "'message':'no'}}\n");
+	scene_hear(READ("s"));
+	scene_hear("{@J,'method':'$/cancel_request','params':{'requestId':'f'}}");
+	ck_assert(scene_has("'message':'the prompt is over'") && scene_has("withdrawn "));
+	scene_hear(READ("s"));
+	buf_clear(&scene.log);
+	acp_talk_cancel(scene.talk); /* what is done for it goes on until its end */
+	scene_expect("> {@J,'method':'session/cancel','params':{'sessionId':'s'}}\n");
+	scene_hear(STOPPED);
+	scene_expect("> {@J,'id':'f','error':{'code':-32603,'message':'the prompt is over'}}\nstopped "
+				 "end_turn\n");
+	acp_talk_answer(scene.talk, scene.number, STR("{}"));
+	scene_hear(READ("s"));
+	ck_assert(scene_has("'code':-32602"));
+	scene_end();
+	scene_offers = false;
+}
+END_TEST
+
+START_TEST(requests_without_end_are_refused)
+{
+	scene_offers = true;
+	ck_assert_int_eq(scene_begin(), 0);
+	for (enum stage at = BEFORE; at < BUSY; at++)
+		scene_step(at);
+	for (int i = 0; i < ACP_QUIZZES_MAX; i++)
+		scene_hear(READ("s"));
+	ck_assert(!scene_has("too many"));
+	scene_hear(READ("s"));
+	ck_assert(scene_has("too many questions are open"));
+	scene_end();
+	scene_offers = false;
 }
 END_TEST
 
@@ -381,5 +448,6 @@ START_TEST(without_memory_it_says_so)
 END_TEST
 
 SUITE_MAIN("wire-acp-client", whatever_an_agent_says_the_conversation_goes_on, a_conversation,
+	what_is_offered_is_asked_for_and_answered, requests_without_end_are_refused,
 	an_old_session_is_gone_on_with_or_made_anew, a_cancelled_prompt_still_ends,
 	questions_and_lines_have_limits, without_memory_it_says_so)

@@ -171,7 +171,7 @@ const struct command mcp_verb_call = {
 			"object, or words NAME=VALUE. Prints the structured result, else the text; a tool\n"
 			"that failed is exit code 1. Questions of the server are not answered.\n"
 			"\n"
-			"  -- COMMAND…    the server, as a client starts it; else perch mcp itself\n"
+			"  -- COMMAND…    the server, as a client starts it, or its URL; else perch mcp\n"
 			"  --era ERA      legacy or modern alone, instead of finding out\n"
 			"  --timeout S    seconds that an answer may take (60)\n"
 			"  --config DIR   for perch mcp itself\n"

@@ -275,10 +275,10 @@ static int inspect_run(struct cli *cli, int argc, char **argv)
 	return r;
 }
 
-#define TARGET_HELP                                                                 \
-	"  -- COMMAND…    the server, as a client starts it; else perch mcp itself\n" \
-	"  --era ERA      legacy or modern alone, instead of finding out\n"             \
-	"  --timeout S    seconds that an answer may take (60)\n"                       \
+#define TARGET_HELP                                                                      \
+	"  -- COMMAND…    the server, as a client starts it, or its URL; else perch mcp\n" \
+	"  --era ERA      legacy or modern alone, instead of finding out\n"                  \
+	"  --timeout S    seconds that an answer may take (60)\n"                            \
 	"  --config DIR   for perch mcp itself\n"
 
 const struct command mcp_verb_list = {

@@ -2,6 +2,7 @@
 #include "cli/mcp/mcp_session.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "base/err.h"
 #include "base/utf8.h"
 #include "proc/host.h"
+#include "wire/mcp_url.h"
 
 /* ---- what the server says --------------------------------------------------- */
 
@@ -148,18 +150,45 @@ static int session_era(const char *word, enum mcp_upstream_era *ret_era, perch_e
 	return 0;
 }
 
+/* What is to be run: perch mcp itself, a command, or what speaks with a remote server. */
+static int session_program(const struct mcp_target *target, perch_child_spec *spec,
+	char ret_path[PATH_MAX], perch_err *err)
+{
+	const char *const *command = target->command;
+	struct mcp_url url;
+	if (command && !command[0])
+		return err_set(err, -EINVAL, "behind -- stands the command of the server");
+	if (!command) {
+		spec->program = "/proc/self/exe";
+		return 0;
+	}
+	spec->argv = command;
+	if (!mcp_url_is(command[0]))
+		return 0;
+	if (command[1])
+		return err_set(err, -EINVAL, "behind the address of a server stands nothing");
+	int r = mcp_url_read(command[0], &url, err);
+	if (r == 0 && installed_path(INSTALLED_PROGRAMS, "perch-remote", ret_path) < 0)
+		r = err_set(err, -ENOENT, "perch-remote is not found");
+	spec->program = ret_path;
+	return r;
+}
+
 static int session_start(struct mcp_session *session, const struct mcp_target *target,
 	const struct mcp_upstream_options *options, perch_err *err)
 {
 	static const int watched[] = { SIGINT, SIGTERM, SIGHUP, 0 };
 	const char *own[] = { "perch", "mcp", target->config ? "--config" : NULL, target->config,
 		NULL };
+	const char *far[] = { "perch-remote", target->command ? target->command[0] : NULL, NULL };
+	char path[PATH_MAX];
 	perch_child_spec spec = PERCH_CHILD_SPEC_INIT;
-	spec.argv = target->command ? target->command : own;
-	spec.program = target->command ? NULL : "/proc/self/exe";
-	if (target->command && !target->command[0])
-		return err_set(err, -EINVAL, "behind -- stands the command of the server");
-	int r = cli_host_new(&session->host, err);
+	spec.argv = own;
+	int r = session_program(target, &spec, path, err);
+	if (spec.program == path)
+		spec.argv = far;
+	if (r == 0)
+		r = cli_host_new(&session->host, err);
 	if (r == 0)
 		r = signals_watch(
 			&session->signals, &session->host->loop, watched, session_signal, session);

@@ -15,7 +15,7 @@
 
 struct worker_words {
 	struct queue_words queue;
-	const char *config, *max_jobs, *drain, *lease;
+	const char *config, *max_jobs, *max_waiting, *drain, *lease;
 	struct option_list agents, tools, plugins, labels, profiles;
 	bool is_check;
 };
@@ -95,6 +95,9 @@ static int worker_command_numbers(const struct worker_words *words, struct worke
 {
 	int r = worker_command_number("max-jobs", words->max_jobs, 1, 1024, &options->max_jobs);
 	if (r == 0)
+		r = worker_command_number(
+			"max-waiting", words->max_waiting, 1, WORKER_WAITING_KIB_MAX, &options->waiting_kib);
+	if (r == 0)
 		r = worker_command_number("drain", words->drain, 0, 86400, &options->drain_seconds);
 	if (r == 0)
 		r = worker_command_number("lease", words->lease, 1, 3600, &options->lease_seconds);
@@ -170,6 +173,7 @@ static int worker_command_run(struct cli *cli, int argc, char **argv)
 	struct queue_place place = { 0 };
 	struct worker_options options = {
 		.max_jobs = WORKER_MAX_JOBS,
+		.waiting_kib = WORKER_WAITING_KIB,
 		.drain_seconds = WORKER_DRAIN_SECONDS,
 		.say = worker_command_say,
 	};
@@ -186,6 +190,7 @@ static int worker_command_run(struct cli *cli, int argc, char **argv)
 		{ "any-profile", 0, OPTION_FLAG, &options.any_profile },
 		{ "name", 0, OPTION_TEXT, &options.name },
 		{ "max-jobs", 0, OPTION_TEXT, &words.max_jobs },
+		{ "max-waiting", 0, OPTION_TEXT, &words.max_waiting },
 		{ "drain", 0, OPTION_TEXT, &words.drain },
 		{ "lease", 0, OPTION_TEXT, &words.lease },
 		{ "check", 0, OPTION_FLAG, &words.is_check },
@@ -225,6 +230,7 @@ const struct command command_worker = {
 			"  --any-profile         also jobs whose profile or tool is another than ours\n"
 			"  --name NAME           how it is called (the machine's name)\n"
 			"  --max-jobs N          at a time (16)\n"
+			"  --max-waiting KIB     of a job's events while Redis is away (1024)\n"
 			"  --drain SECS          how long running jobs may take after SIGTERM (30)\n"
 			"  --lease SECS          others take over after so long a silence (15)\n"
 			"  --check               say what it offers, and end\n"

@@ -1,0 +1,222 @@
+/* The requests of an agent for files and terminals: read, and turned into errands. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/errand_parts.h"
+#include "base/cleanup.h"
+#include "base/macros.h"
+#include "data/json.h"
+
+static void errand_take_refuse(
+	struct resident_session *session, uint64_t number, int64_t code, const char *text)
+{
+	acp_talk_refuse(session->talk, number, code, str_from(text));
+}
+
+/* A text with a NUL behind it; NULL = it is none, or has one inside. */
+static const char *errand_take_text(
+	const perch_json_value *params, const char *name, struct arena *arena)
+{
+	const perch_json_value *value = perch_json_get(params, name);
+	struct str text =
+		perch_json_type_of(value) == PERCH_JSON_STRING ? json_str(value) : (struct str){ 0 };
+	if (!text.data || (text.len && memchr(text.data, '\0', text.len)))
+		return NULL;
+	return arena_dup(arena, text);
+}
+
+static uint64_t errand_take_number(const perch_json_value *params, const char *name)
+{
+	int64_t number = 0;
+	return perch_json_whole_int64(perch_json_get(params, name), &number) < 0 || number < 0
+		? 0
+		: (uint64_t)number;
+}
+
+/* ---- files ------------------------------------------------------------------- */
+
+static void errand_take_file(
+	struct resident_session *session, const struct acp_said *said, enum errand_kind kind)
+{
+	static const char *const none[] = { NULL };
+	_cleanup_(arena_free) struct arena arena = { 0 };
+	const char *path = errand_take_text(said->value, "path", &arena);
+	const char *const reader[] = { "/bin/cat", "--", path, NULL };
+	const char *const writer[] = { "/bin/sh", "-c", "exec cat >\"$1\"", "sh", path, NULL };
+	const perch_json_value *content = perch_json_get(said->value, "content");
+	bool is_read = kind == ERRAND_READ;
+	struct errand_command command = { .argv = is_read ? reader : writer, .env = none };
+	perch_err err = { 0 };
+	if (!path || path[0] != '/' || (!is_read && perch_json_type_of(content) != PERCH_JSON_STRING)) {
+		errand_take_refuse(session, said->number, JSONRPC_INVALID_PARAMS,
+			is_read ? "it needs an absolute path" : "it needs an absolute path, and content");
+		return;
+	}
+	if (!is_read)
+		command.input = json_str(content);
+	struct errand *errand = errand_new(session, kind, said->number, ERRAND_STDERR_TAIL);
+	if (!errand) {
+		errand_take_refuse(session, said->number, JSONRPC_INTERNAL_ERROR, "out of memory");
+		return;
+	}
+	errand->line = errand_take_number(said->value, "line");
+	errand->limit = errand_take_number(said->value, "limit");
+	if (errand_start(errand, &command, &err) < 0) {
+		errand_take_refuse(session, said->number, JSONRPC_INTERNAL_ERROR, err.text);
+		errand_free(errand);
+		return;
+	}
+	perch_timer_set(errand->timer, ERRAND_FILE_NS);
+}
+
+/* ---- terminals ---------------------------------------------------------------- */
+
+/* Texts of a list; what is none is left out. */
+static const char **errand_take_list(
+	const perch_json_value *list, size_t before, struct arena *arena, size_t *ret_count)
+{
+	bool is_list = perch_json_type_of(list) == PERCH_JSON_ARRAY;
+	size_t count = before;
+	const char **words = arena_alloc(arena, (before + ERRAND_WORDS_MAX + 1) * sizeof(*words));
+	perch_json_iter iter = perch_json_iterate(list);
+	for (const perch_json_value *item; words && is_list && count < before + ERRAND_WORDS_MAX &&
+		 (item = perch_json_next(&iter));) {
+		const char *text =
+			perch_json_type_of(item) == PERCH_JSON_STRING ? arena_dup(arena, json_str(item)) : NULL;
+		if (text)
+			words[count++] = text;
+	}
+	if (words)
+		words[count] = NULL;
+	*ret_count = count;
+	return words;
+}
+
+static const char **errand_take_env(const perch_json_value *list, struct arena *arena)
+{
+	bool is_list = perch_json_type_of(list) == PERCH_JSON_ARRAY;
+	const char **words = arena_alloc(arena, (ERRAND_WORDS_MAX + 1) * sizeof(*words));
+	size_t count = 0;
+	perch_json_iter iter = perch_json_iterate(list);
+	for (const perch_json_value *item;
+		 words && is_list && count < ERRAND_WORDS_MAX && (item = perch_json_next(&iter));) {
+		const char *name = errand_take_text(item, "name", arena);
+		const char *value = errand_take_text(item, "value", arena);
+		if (name && value && name[0] && !strchr(name, '='))
+			words[count++] = arena_join(arena, name, "=", value, NULL);
+		if (count && !words[count - 1])
+			count--;
+	}
+	if (words)
+		words[count] = NULL;
+	return words;
+}
+
+/* A command with blanks and without arguments is meant for a shell. */
+static const char *const *errand_take_argv(const perch_json_value *params, struct arena *arena)
+{
+	const char *program = errand_take_text(params, "command", arena);
+	size_t count = 0;
+	const char **argv = errand_take_list(perch_json_get(params, "args"), 3, arena, &count);
+	if (!program || !program[0] || !argv)
+		return NULL;
+	if (count > 3 || !strpbrk(program, " \t\n")) {
+		argv[2] = program;
+		return argv + 2;
+	}
+	argv[0] = "/bin/sh";
+	argv[1] = "-c";
+	argv[2] = program;
+	return argv;
+}
+
+static void errand_take_create(struct resident_session *session, const struct acp_said *said)
+{
+	_cleanup_(arena_free) struct arena arena = { 0 };
+	_cleanup_(buf_free) struct buf text = { 0 };
+	const perch_json_value *params = said->value;
+	uint64_t limit = errand_take_number(params, "outputByteLimit");
+	const struct errand_command command = {
+		.argv = errand_take_argv(params, &arena),
+		.env = errand_take_env(perch_json_get(params, "env"), &arena),
+		.cwd = errand_take_text(params, "cwd", &arena),
+	};
+	perch_err err = { 0 };
+	if (!command.argv || !command.env || (command.cwd && command.cwd[0] != '/')) {
+		errand_take_refuse(session, said->number, JSONRPC_INVALID_PARAMS,
+			"it needs a command, and an absolute cwd if any");
+		return;
+	}
+	struct errand *errand = session->resident->errands.all.count < ERRANDS_MAX
+		? errand_new(session, ERRAND_TERMINAL, said->number,
+			  limit && limit < ERRAND_OUTPUT_MAX ? (size_t)limit : ERRAND_OUTPUT_MAX)
+		: NULL;
+	if (!errand) {
+		errand_take_refuse(
+			session, said->number, JSONRPC_INTERNAL_ERROR, "too many terminals are open");
+		return;
+	}
+	if (errand_start(errand, &command, &err) < 0) {
+		errand_explain(errand, "the command cannot be started", str_from(err.text), &text);
+		errand_refuse(errand, said->number, (struct str){ text.data, text.len });
+		errand_free(errand);
+		return;
+	}
+	buf_printf(&text, "{\"terminalId\":\"terminal-%llu\"}", (unsigned long long)said->number);
+	errand_answer(errand, said->number, &text);
+}
+
+static struct errand *errand_find_terminal(
+	const struct resident_session *session, const perch_json_value *params)
+{
+	const perch_json_value *id = perch_json_get(params, "terminalId");
+	struct errand *errand = list_first(&session->resident->errands.all);
+	for (; errand; errand = list_next(errand)) {
+		char name[32];
+		snprintf(name, sizeof(name), "terminal-%llu", (unsigned long long)errand->number);
+		if (errand->session == session && errand->kind == ERRAND_TERMINAL &&
+			perch_json_is(id, name))
+			return errand;
+	}
+	return NULL;
+}
+
+/* ---- all of them -------------------------------------------------------------- */
+
+void errand_take(struct resident_session *session, const struct acp_said *said)
+{
+	static const struct {
+		const char *method;
+		void (*take)(struct errand *terminal, uint64_t number);
+	} terminals[] = {
+		{ "terminal/output", errand_terminal_output },
+		{ "terminal/wait_for_exit", errand_terminal_wait },
+		{ "terminal/kill", errand_terminal_kill },
+		{ "terminal/release", errand_terminal_release },
+	};
+	if (!session->seat) {
+		errand_take_refuse(session, said->number, JSONRPC_INTERNAL_ERROR, "the turn is over");
+		return;
+	}
+	if (str_is(said->text, "fs/read_text_file")) {
+		errand_take_file(session, said, ERRAND_READ);
+		return;
+	}
+	if (str_is(said->text, "fs/write_text_file")) {
+		errand_take_file(session, said, ERRAND_WRITE);
+		return;
+	}
+	if (str_is(said->text, "terminal/create")) {
+		errand_take_create(session, said);
+		return;
+	}
+	struct errand *terminal = errand_find_terminal(session, said->value);
+	for (size_t i = 0; terminal && i < COUNT(terminals); i++) {
+		if (!str_is(said->text, terminals[i].method))
+			continue;
+		terminals[i].take(terminal, said->number);
+		return;
+	}
+	errand_take_refuse(session, said->number, JSONRPC_INVALID_PARAMS, "there is no such terminal");
+}
