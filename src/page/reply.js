@@ -20,9 +20,13 @@ function textPart(part) {
   return view.node;
 }
 
+/** A change of a file, line by line. */
+const diffText = (change) => [`--- ${change.path}`, ...String(change.oldText || "").split("\n").map((line) => `-${line}`),
+  ...String(change.newText || "").split("\n").map((line) => `+${line}`)].join("\n");
+
 function contentText(output) {
   if (!Array.isArray(output)) return output;
-  const texts = output.map((item) => item?.content?.text ?? item?.text);
+  const texts = output.map((item) => (item?.type === "diff" ? diffText(item) : item?.content?.text ?? item?.text));
   return texts.every((text) => typeof text === "string") ? texts.join("\n") : output;
 }
 

@@ -3,7 +3,7 @@
 import { steadily } from "./dom.js";
 import { EventStream } from "./stream.js";
 
-const GATHER_MS = 100; // so often a tab is woken, and draws, at most
+const GATHER_MS = 125; // so often a tab is woken, and draws, at most
 
 const tabs = new Set();
 let gathered = [];

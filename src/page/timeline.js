@@ -26,6 +26,8 @@ const WORDS = {
   usage: (event) => ["now", "Usage", usageWords(event.usage) || JSON.stringify(event.usage)],
   warning: (event) => ["warn", "Warning", event.message],
   error: (event) => ["warn", "Error", event.message],
+  tool: ({ tool }) => ["tools", "Used a tool", [tool?.title, tool?.status].filter(Boolean).join(": ")],
+  plan: ({ plan }) => ["check", "Planned", (Array.isArray(plan?.entries) ? plan.entries : []).map((one) => one?.content).join("; ")],
   withdraw: () => ["check", "No longer asked", ""],
   result: (event) => [event.result?.ok ? "check" : "warn", "Result", event.result?.ok ? "" : event.result?.message],
   store: (event) => ["plugins", "Stored", event.key],

@@ -21,16 +21,14 @@ function addText(state, text, type = "text") {
 }
 
 /** A tool that the agent uses, or its plan: the card of the same id changes. */
-function addActivity(state, told) {
-  const id = String(told.id ?? told.toolCallId ?? told.tool_call_id ?? told.type ?? "activity");
+function addActivity(state, id, title, told) {
+  if (!told || typeof told !== "object") return;
   const before = state.parts.find((part) => part.type === "activity" && part.id === id);
-  const entries = told.entries || told.plan;
   const fresh = {
-    title: told.title ?? told.name ?? told.tool_name, kind: told.kind, status: told.status,
-    input: told.rawInput ?? told.input, output: told.rawOutput ?? told.output ?? told.content,
-    entries: Array.isArray(entries) ? entries : undefined,
+    title: told.title, kind: told.kind, status: told.status, input: told.input,
+    output: told.content?.length ? told.content : told.output, entries: Array.isArray(told.entries) ? told.entries : undefined,
   };
-  const part = before || { type: "activity", id, title: entries ? "Plan" : "Tool" };
+  const part = before || { type: "activity", id, title };
   for (const name in fresh) if (fresh[name] !== undefined && fresh[name] !== null) part[name] = fresh[name];
   if (!before) state.parts.push(part);
 }
@@ -56,9 +54,8 @@ const heard = {
   output: (state, event) => addText(state, event.text, "output"),
   thinking: (state, event) => { state.thinking += event.text; },
   usage: (state, event) => { state.usage = event.usage; },
-  activity: (state, event) => addActivity(state, event.activity || event),
-  tool: (state, event) => addActivity(state, event.tool || event),
-  plan: (state, event) => addActivity(state, { ...(event.plan || event), id: "plan" }),
+  tool: (state, event) => addActivity(state, `tool ${event.tool?.id}`, "Tool", event.tool),
+  plan: (state, event) => addActivity(state, "plan", "Plan", event.plan),
   stderr: (state, event) => { state.stderr = (state.stderr + event.text).slice(-20000); },
   warning: (state, event) => { state.warnings.push(event.message); },
   error: (state, event) => { state.errors.push(event); },
@@ -120,5 +117,7 @@ export function usageWords(usage) {
   const total = number("total_tokens", "totalTokens");
   if (input !== undefined || output !== undefined)
     return `${(input ?? 0).toLocaleString("en")} tokens in, ${(output ?? 0).toLocaleString("en")} out`;
+  const [used, size] = [number("used"), number("size")];
+  if (used !== undefined && size) return `${used.toLocaleString("en")} of ${size.toLocaleString("en")} tokens of its context`;
   return total === undefined ? "" : `${total.toLocaleString("en")} tokens`;
 }

@@ -105,7 +105,8 @@ static int plugin_install_read_manifest(struct candidate *candidate, perch_err *
 	perch_err inner = { 0 };
 	int r = file_read(path, TOML_SIZE_MAX, &text, &inner);
 	if (r == -ENOENT)
-		return err_set(err, r, "%s is no plugin: there is no plugin.toml in it",
+		return err_set(err, r,
+			"%s is no plugin: there is no plugin.toml in it; perch plugins create NAME begins one",
 			file_shown(candidate->options.source, place));
 	if (r < 0)
 		return err_set(err, r, "cannot read %s: %s", file_shown(shown, place),

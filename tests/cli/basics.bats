@@ -294,3 +294,16 @@ says() {
     run "$perch" doctor
     [[ "${lines[-1]}" == "perch works here"*. || "${lines[-1]}" == "perch cannot do its work here"*. ]]
 }
+
+@test "what is missing is told with what to do" {
+    run "$perch" tool add ./nothing
+    [ "${lines[1]}" = "  look at the name: a relative one is taken from the current directory" ]
+    run "$perch" agent run </dev/null
+    [ "${lines[1]}" = "  write its name or its file: perch agent run bot 'hello'" ]
+    mkdir empty
+    run "$perch" plugins install ./empty
+    [[ "$output" == *"perch plugins create NAME begins one"* ]]
+    echo plain >plain.txt
+    run "$perch" trace show plain.txt
+    [[ "$output" == *"a recording is made by: perch --trace FILE run"* ]]
+}

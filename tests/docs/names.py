@@ -133,7 +133,7 @@ def dev_problems(tree, verb, *names):
         yield "there is no verb " + verb
     places = {
         "test": ("tests/%s.sh", "tests/%s/*.bats", "tests/%s/*.c", "tests/%s.bats", "tests/%s.c"),
-        "bench": ("bench/%s.c",),
+        "bench": ("bench/%s.c", "bench/%s.mjs"),
         "fuzz": ("fuzz/%s.c",),
     }
     for name in filter(str.islower, names):

@@ -341,19 +341,12 @@ send(type="permission_request", request_id="1", tool_name="bash", input={"comman
 answer = json.loads(sys.stdin.readline())
 send(type="partial", text="It was: " + answer["behavior"], usage={"input_tokens": 1200, "output_tokens": 34})
 `, 'protocol: "0.4"\npermission: true\n');
+    agent("hosted", readFileSync(join(source, "tests/acp/hosted.py"), "utf8"), "protocol: acp\n");
     const secret = token("laptop");
     await stage(async (server, browser) => {
-      await browser.context.route(/\/api\/jobs\/[^/]+\/events\?follow=no$/, async (route) => { // tools of an agent, as ACP tells them
-        const answer = await route.fetch();
-        const tools = [{ event: "tool", id: "t1", title: "Read harbour.txt", kind: "read", status: "completed", content: [{ content: { text: "42 berths" } }] },
-          { event: "plan", entries: [{ content: "Look", status: "completed" }, { content: "Count", status: "in_progress" }] }];
-        await route.fulfill({ response: answer, body: tools.map((event, i) => `id: ${i + 1}\ndata: ${JSON.stringify(event)}\n\n`).join("") + await answer.text() });
-      });
       const page = await browser.enter(server, secret);
+      await page.getByRole("radio", { name: "thinker" }).check();
       await say(page, "think");
-      await page.locator(".activity", { hasText: "Read harbour.txt" }).click();
-      await page.getByText("42 berths").waitFor();
-      await page.locator(".plan-in_progress", { hasText: "Count" }).waitFor();
       await page.getByText("looks around").waitFor();
       await page.getByLabel("What it wants to do").getByText("ls -l").waitFor();
       assert(!(await page.getByText("let me see").isVisible()), "thinking is folded");
@@ -366,6 +359,27 @@ send(type="partial", text="It was: " + answer["behavior"], usage={"input_tokens"
       await say(page, "again");
       await page.getByRole("button", { name: "No", exact: true }).click();
       await page.locator(".prose", { hasText: "It was: deny" }).waitFor();
+      await page.getByRole("link", { name: "New conversation" }).click();
+      await page.getByRole("radio", { name: "hosted" }).check();
+      await say(page, "show");
+      await ended(page);
+      await page.locator(".plan-pending", { hasText: "look" }).waitFor();
+      const card = page.locator(".activity", { hasText: "Read it" });
+      await card.getByText("done", { exact: true }).waitFor();
+      assert(await card.count() === 1, "a tool and what came of it are one card");
+      await card.click();
+      await card.getByLabel("Input").getByText('"path"').waitFor();
+      await card.getByLabel("Output").getByText('"n"').waitFor();
+      await page.getByText("10 of 100 tokens of its context").waitFor();
+      await page.screenshot({ path: join(process.env.PERCH_PAGE_PICTURES, "activity-1280-light.png"), animations: "disabled" });
+      await say(page, "permit");
+      await page.getByText("Change it").waitFor();
+      for (const name of ["Once", "Ever", "No"]) await page.getByRole("button", { name, exact: true }).waitFor();
+      await page.getByRole("button", { name: "Once", exact: true }).click();
+      await page.locator(".prose", { hasText: "once-1" }).waitFor();
+      await page.reload();
+      await page.locator(".activity", { hasText: "Read it" }).waitFor();
+      await page.locator(".answered").waitFor();
     });
   },
 

@@ -115,9 +115,11 @@ test("what the events of a job come to", () => {
   const tell = (event, more) => hear(state, { event, ...more });
   tell("start");
   tell("partial", { text: "a" });
-  tell("tool", { id: "1", title: "Read", status: "in_progress" });
-  tell("tool", { id: "1", status: "completed", content: [{ content: { text: "x" } }] });
-  tell("activity", { activity: { type: "plan", entries: [{ content: "step", status: "pending" }] } });
+  tell("tool", { tool: { id: "1", title: "Read", status: "in_progress" } });
+  tell("tool", { tool: { id: "1", status: "completed", content: [{ content: { text: "x" } }] } });
+  tell("plan", { plan: { entries: [{ content: "step", status: "pending" }] } });
+  tell("tool", { tool: null });
+  tell("plan", {});
   tell("partial", { text: "b" });
   tell("thinking", { text: "hm" });
   tell("permission", { ask: 1, tool_name: "bash", options: [{ id: "o", name: "Once", kind: "allow_once" }] });
@@ -129,6 +131,7 @@ test("what the events of a job come to", () => {
   assert.equal(state.text, "ab");
   assert.ok(state.asks[0].answer.withdrawn);
   assert.equal(usageWords(state.usage), "1,200 tokens in, 3 out");
+  assert.equal(usageWords({ used: 1000, size: 2000 }), "1,000 of 2,000 tokens of its context");
   assert.equal(failure(state), null);
   tell("error", { message: "no", code: "x" });
   tell("end", { success: false, exit_code: 3, stderr_tail: "boom" });

@@ -323,7 +323,7 @@ const scenes = {
           const wide = await page.evaluate(() => Math.max(...[document.documentElement, ...document.querySelectorAll("main, main > *, .panel, .list, .sessions")]
             .map((node) => node.scrollWidth - node.clientWidth)));
           assert(wide <= 0, `${name} at ${width} is ${wide} px too wide`);
-          if (width !== 2560) await page.screenshot({ path: join(pictures, `${name}-${width}-${scheme}.png`) });
+          if (width !== 2560) await page.screenshot({ path: join(pictures, `${name}-${width}-${scheme}.png`), animations: "disabled" });
           if (width === 2560 || (width === 1280 && scheme === "dark")) continue;
           const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
           const bad = found.violations.filter((one) => ["serious", "critical"].includes(one.impact));

@@ -116,6 +116,13 @@ def test_run():
     assert gate.post(f"{path}/answers/{second['ask']}", {"value": True}).status == 200
     job = gate.ended(answer.json["id"])
     assert job["state"] == "done" and "hello Ann true" in job["result"]["output"], job
+    # a question that is cancelled
+    number = gate.post("/api/runs", {"command": "ask"}).json["id"]
+    where = f"/api/jobs/{number}/answers/{gate.question(number)['ask']}"
+    assert gate.post(where, {"cancel": True}).status == 200
+    gate.post(where, {"cancel": True}).is_error(409, "answered")
+    gate.ask("DELETE", f"/api/jobs/{number}")
+    gate.ended(number)
     ready = gate.post("/api/runs", {"command": "ask", "answers": ["Your name?=Bob", "Sure?=yes"]})
     assert "hello Bob" in gate.ended(ready.json["id"])["result"]["output"]
     gone = gate.post("/api/runs", {"command": "ask"}).json["id"]

@@ -5,7 +5,7 @@ import socket
 import struct
 import time
 
-from gateway import PATIENCE, Gateway, config, run, until
+from gateway import PATIENCE, Gateway, config, run, token, until
 
 
 def limited(**settings):
@@ -184,6 +184,13 @@ def test_strangers():
     another = knock()
     assert asks(another).endswith(b"ok\n")
     assert asks(knock()) == b"", "a fifth again"
+    token("guest")
+    gate.stop()
+    gate = Gateway("--listen", "0.0.0.0:0", "--anonymous", "guest", token_name=None)
+    for address, status in (("192.0.2.1", b"401"), ("127.0.0.1", b"200")):
+        with socket.create_connection((address, gate.port), timeout=PATIENCE) as one:
+            one.sendall(f"GET /api/jobs HTTP/1.1\r\nHost: {address}\r\n\r\n".encode())
+            assert one.recv(1000).split()[1] == status, address
     at_home = [connect(gate) for _ in range(8)]
     for one in at_home:
         one.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")

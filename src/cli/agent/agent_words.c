@@ -29,7 +29,8 @@ static bool agent_words_are_piped(void)
 static int agent_words_check_rest(const struct agent_words *words)
 {
 	if (!words->profile)
-		return cli_usage_error("write: --profile FILE", "which agent? --profile is missing");
+		return cli_usage_error("write its name or its file: perch agent run bot 'hello'",
+			"which agent? --profile is missing");
 	if (words->session && words->is_new)
 		return cli_usage_error(NULL, "--session and --new say different things");
 	for (size_t i = 0; i < words->env.count; i++) {
@@ -44,7 +45,7 @@ static int agent_words_check_rest(const struct agent_words *words)
 static int agent_words_check(const struct agent_words *words)
 {
 	if (words->profile && !words->prompt == !words->from_stdin)
-		return cli_usage_error("write: --prompt TEXT, or --stdin to read it",
+		return cli_usage_error("write it behind the agent, in quotes: perch agent run bot 'hello'",
 			words->prompt ? "--prompt and --stdin cannot both be the message"
 						  : "what is the message? --prompt is missing");
 	return agent_words_check_rest(words);

@@ -69,8 +69,9 @@ static int trace_show_tell_wrong(struct show *show, const struct trace_record *r
 	}
 	int r = trace_show_write_out(show);
 	fflush(stdout);
-	cli_error(NULL, "line %llu of %s cannot be read: %s", (unsigned long long)record->number,
-		show->source.file, record->why);
+	cli_error("a recording is made by: perch --trace FILE run …",
+		"line %llu of %s cannot be read: %s", (unsigned long long)record->number, show->source.file,
+		record->why);
 	return r;
 }
 

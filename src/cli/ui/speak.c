@@ -150,6 +150,14 @@ static void speak_append_line(
 	message_append(out, text, strlen(label) + 1, speak_columns());
 }
 
+/* What to do about a file that is not there, where nothing better is known. */
+static const char *speak_missing_hint(const char *text)
+{
+	bool is_missing = text && str_has_suffix(str_from(text), str_from(perch_strerror(-ENOENT)));
+	return is_missing ? "look at the name: a relative one is taken from the current directory"
+					  : NULL;
+}
+
 static void speak_print_error(const char *hint, const char *format, va_list args)
 {
 	_cleanup_free_ char *words = NULL;
@@ -159,6 +167,8 @@ static void speak_print_error(const char *hint, const char *format, va_list args
 	speak_append_line(&text, STYLE_ERROR, "error:", words ? words : "out of memory");
 	if (words)
 		message_append_place(&text, words, speak_columns());
+	if (!hint)
+		hint = speak_missing_hint(words);
 	if (hint)
 		speak_append_line(&text, STYLE_PLAIN, " ", hint);
 	cli_put(stderr, buf_terminate(&text) == 0 ? text.data : "error: out of memory\n");
