@@ -22,14 +22,14 @@ struct reader {
 };
 static struct reader of_editor, of_bridge;
 
-static void write_profile(const char *name, const char *command, const char *args)
+static void write_profile(const char *name, const char *command, const char *args, const char *more)
 {
 	char path[256];
 	snprintf(path, sizeof(path), "%s/%s.yaml", place_home(), name);
 	FILE *file = fopen(path, "w");
 	if (!file)
 		abort();
-	fprintf(file, "command: %s\nargs: [%s]\nmax_reply_chars: 100000000\n", command, args);
+	fprintf(file, "command: %s\nargs: [%s]\nmax_reply_chars: 100000000\n%s", command, args, more);
 	fclose(file);
 }
 
@@ -184,17 +184,80 @@ static void bench_updates(void)
 	floor_wait(&editor);
 }
 
+/* ---- agents that speak ACP under perch -------------------------------------- */
+
+static void start_bridge(const char *name)
+{
+	char profile[256];
+	snprintf(profile, sizeof(profile), "%s/%s.yaml", place_home(), name);
+	const char *const argv[] = { perch, "agent", "serve", "--profile", profile, NULL };
+	bridge = floor_start(argv, true, false);
+	of_bridge.kept = 0;
+}
+
+static double exchange_ns(
+	const struct floor_child *child, struct reader *reader, const char *line, const char *word)
+{
+	uint64_t begin = bench_now_ns();
+	for (int i = 0; i < TURNS; i++) {
+		say(child, line);
+		await_again(child, reader, word);
+	}
+	return (double)(bench_now_ns() - begin) / TURNS;
+}
+
+/* What a turn costs beyond the agent's own time, once its process runs: the best of many. */
+static void bench_second_turn(const char *peer)
+{
+	const char *const argv[] = { peer, "acp", "1", NULL };
+	double hosted = 1e12, own = 1e12;
+	start_bridge("hosted");
+	editor = floor_start(argv, true, false);
+	of_editor.kept = 0;
+	for (int i = 0; i < ROUNDS; i++) {
+		double ns = exchange_ns(
+			&bridge, &of_bridge, "{\"id\":\"1\",\"message\":\"hi\"}\n", "\"event\":\"end\"");
+		hosted = ns < hosted ? ns : hosted;
+		ns = exchange_ns(&editor, &of_editor,
+			"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"session/prompt\"}\n", "stopReason");
+		own = ns < own ? ns : own;
+	}
+	bench_print_most("acp/second-turn", "beyond the agent", (hosted - own) / 1e3, "us", 200);
+	floor_wait(&bridge);
+	floor_wait(&editor);
+}
+
+static void bench_hosted_updates(void)
+{
+	start_bridge("hosted-flood");
+	uint64_t begin = bench_now_ns();
+	say(&bridge, "{\"id\":\"1\",\"message\":\"hi\"}\n");
+	await(&bridge, &of_bridge, "\"event\":\"partial\"", UPDATES, NULL, 0);
+	double seconds = (double)(bench_now_ns() - begin) / 1e9;
+	await_again(&bridge, &of_bridge, "\"event\":\"end\"");
+	bench_print_least("acp/hosted-updates", "passed-on", UPDATES / seconds, "a second", 100000);
+	bench_print_most(
+		"acp/hosted-updates", "memory", (double)peak_kib(bridge.pid) / 1024, "MB at most", 10);
+	floor_wait(&bridge);
+}
+
 int main(void)
 {
 	char peer[2100];
 	char flood[200];
+	char chunks[32];
 	setenv("XDG_STATE_HOME", place_home(), 1);
 	place_find("perch", perch, sizeof(perch));
 	place_find("bench/peer", peer, sizeof(peer));
 	snprintf(flood, sizeof(flood), "-c, \"yes 'AGENT_PARTIAL:\\\"x\\\"' | head -n %d\"", UPDATES);
-	write_profile("bot", peer, "agent");
-	write_profile("flood", "/bin/sh", flood);
+	snprintf(chunks, sizeof(chunks), "acp, '%d'", UPDATES);
+	write_profile("bot", peer, "agent", "");
+	write_profile("flood", "/bin/sh", flood, "");
+	write_profile("hosted", peer, "acp, '1'", "protocol: acp\n");
+	write_profile("hosted-flood", peer, chunks, "protocol: acp\n");
 	bench_first_chunk();
 	bench_updates();
+	bench_second_turn(peer);
+	bench_hosted_updates();
 	return 0;
 }

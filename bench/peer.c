@@ -1,4 +1,5 @@
 /* The other side of the benchmarks: answers as fast as a process can. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,6 +148,29 @@ static int be_a_tool(void)
 	return read_line(line, sizeof(line)) ? 0 : 1;
 }
 
+/* An agent of ACP: each prompt is answered by so many chunks. */
+static int be_an_agent(long chunks)
+{
+	static const char chunk[] =
+		"{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{\"sessionId\":\"s\","
+		"\"update\":{\"sessionUpdate\":\"agent_message_chunk\",\"content\":{\"type\":\"text\","
+		"\"text\":\"x\"}}}}\n";
+	char line[4096];
+	while (fgets(line, sizeof(line), stdin)) {
+		const char *id = strstr(line, "\"id\":");
+		bool is_prompt = strstr(line, "\"session/prompt\"");
+		for (long i = 0; is_prompt && i < chunks; i++)
+			fputs(chunk, stdout);
+		printf("{\"jsonrpc\":\"2.0\",\"id\":%ld,\"result\":%s}\n",
+			id ? strtol(id + 5, NULL, 10) : 0,
+			is_prompt                             ? "{\"stopReason\":\"end_turn\"}"
+				: strstr(line, "\"session/new\"") ? "{\"sessionId\":\"s\"}"
+												  : "{\"protocolVersion\":1}");
+		fflush(stdout);
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *slash = strrchr(argv[0], '/');
@@ -163,6 +187,8 @@ int main(int argc, char **argv)
 		return flood(strtol(argv[2], NULL, 10));
 	if (argc > 1 && strcmp(argv[1], "agent") == 0)
 		return write_all("AGENT_PARTIAL:\"a\"\nreply\n", 24);
+	if (argc > 2 && strcmp(argv[1], "acp") == 0)
+		return be_an_agent(strtol(argv[2], NULL, 10));
 	if (argc > 1 && strcmp(argv[1], "wait") == 0)
 		return pause();
 	return write_all("one line\n", 9);

@@ -31,6 +31,8 @@ static void fuzz_said(void *data, const struct acp_said *said)
 		check(said->wanted->option_count > 0);
 		world.number = said->wanted->number;
 	}
+	if (said->kind == ACP_SAID_ASKED)
+		world.number = said->number;
 	if (said->kind == ACP_SAID_TEXT || said->kind == ACP_SAID_STOPPED)
 		check(world.is_busy);
 	if (said->kind == ACP_SAID_STOPPED || said->kind == ACP_SAID_ERROR)
@@ -51,6 +53,10 @@ static void fuzz_act(char letter)
 		acp_talk_cancel(world.talk);
 	else if (letter == 'y')
 		acp_talk_permit(world.talk, world.number, STR("y"));
+	else if (letter == 'a')
+		acp_talk_answer(world.talk, world.number, STR("{}"));
+	else if (letter == 'n')
+		acp_talk_refuse(world.talk, world.number, -1, STR("no"));
 	if (letter != 'x')
 		return;
 	acp_talk_close(world.talk);

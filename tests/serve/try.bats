@@ -13,13 +13,16 @@ teardown() { serve_close; }
     mkdir "$units"
     cp "$PERCH_SOURCE/systemd/perch-serve.socket" "$units"
     sed "s|@PERCH@|$perch|" "$PERCH_SOURCE/systemd/perch-serve.service.in" >"$units/perch-serve.service"
+    sed "s|@PERCH@|$perch|" "$PERCH_SOURCE/systemd/perch-worker@.service.in" >"$units/perch-worker@.service"
+    ln -s perch-worker@.service "$units/perch-worker@one.service"
     run env SYSTEMD_UNIT_PATH="$units:" systemd-analyze verify --user --man=no \
-        "$units/perch-serve.service" "$units/perch-serve.socket"
+        "$units/perch-serve.service" "$units/perch-serve.socket" "$units/perch-worker@one.service"
     echo "$output"
     [ "$status" = 0 ]
     [[ $output != *perch-serve* ]]
+    [[ $output != *perch-worker* ]]
     run grep -E '^(RestrictNamespaces|PrivateUsers|NoNewPrivileges|ProtectSystem|SystemCallFilter)=' \
-        "$units/perch-serve.service"
+        "$units/perch-serve.service" "$units/perch-worker@.service"
     [ "$status" = 1 ]
 }
 
