@@ -203,3 +203,20 @@ store = true'
     wait_for "No such file or directory"
     wait_over 1
 }
+
+@test "on forty columns: what is consented to is broken at words, errors hang, tables fit" {
+    columns=40
+    source_plugin here
+    in_terminal install ./here
+    wait_for "Install hello"
+    [[ "$(screen)" == *"  network  open: its manifest does not"$'\n'"           say; to close it: perch"* ]]
+    keys C-c
+    wait_over 130
+    in_terminal install nothing
+    wait_over 1
+    [[ "$(screen)" == *"error: the source 'nothing' is not"$'\n'"  understood: write ./PATH,"* ]]
+    plugins install ./here --yes
+    in_terminal list
+    wait_over
+    [[ "$(line 3)" == "[over 0]" ]]
+}

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/err.h"
@@ -12,6 +13,7 @@
 #include "cli/ui/page.h"
 #include "plugins/files.h"
 #include "registry/approval.h"
+#include "term/tty.h"
 
 enum { LABEL_WIDTH = 11 };
 
@@ -54,7 +56,7 @@ static void consent_line(struct page *page, const char *label, enum style style,
 {
 	buf_printf(&page->out, "  %-*s", LABEL_WIDTH - 2, label);
 	buf_append_text(&page->out, style_begin(&page->look, style));
-	page_cut(page, str_from(text), 0);
+	page_wrap(page, str_from(text), LABEL_WIDTH);
 	buf_append_text(&page->out, style_end(&page->look, style));
 	buf_append_char(&page->out, '\n');
 }
@@ -202,6 +204,8 @@ void consent_show(struct console *console, const struct candidate *candidate)
 		return;
 	struct page page = { .look.colored = cli_wants_color(console->cli, stderr),
 		.look.utf8 = cli_is_utf8() };
+	if (isatty(STDERR_FILENO))
+		tty_size(STDERR_FILENO, &page.look.columns, &page.look.rows);
 	consent_describe(&page, candidate);
 	if (console->workshop.is_interactive)
 		consent_show_files(&page, candidate);
