@@ -299,7 +299,7 @@ says() {
     run "$perch" tool add ./nothing
     [ "${lines[1]}" = "  look at the name: a relative one is taken from the current directory" ]
     run "$perch" agent run </dev/null
-    [ "${lines[1]}" = "  write its name or its file: perch agent run bot 'hello'" ]
+    [ "${lines[1]}" = "  write its name or its file behind the command" ]
     mkdir empty
     run "$perch" plugins install ./empty
     [[ "$output" == *"perch plugins create NAME begins one"* ]]

@@ -29,8 +29,8 @@ static bool agent_words_are_piped(void)
 static int agent_words_check_rest(const struct agent_words *words)
 {
 	if (!words->profile)
-		return cli_usage_error("write its name or its file: perch agent run bot 'hello'",
-			"which agent? --profile is missing");
+		return cli_usage_error(
+			"write its name or its file behind the command", "which agent? --profile is missing");
 	if (words->session && words->is_new)
 		return cli_usage_error(NULL, "--session and --new say different things");
 	for (size_t i = 0; i < words->env.count; i++) {
