@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # perch serve: what its page needs of it.
 
+# shellcheck disable=SC2154 # what serve_open sets
 load serve
 
 setup() { serve_open; }
