@@ -9,7 +9,7 @@ tests=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export PERCH_BUILD="$work/build" PERCH_TEST_TIMEOUT=20
-unset CI
+unset CI PERCH_TEST_AGAIN
 export long=1000.$$ # seconds, and a word that no other process has in its arguments
 
 # suite: reads the script of a made-up suite from standard input.
@@ -129,7 +129,7 @@ echo "ok 2 - two"
 exit 1
 END
 check "what the harness failed for CI=true is counted once" ends_with "1 passed, 1 failed" 1
-unset CI
+unset CI PERCH_TEST_AGAIN
 
 suite <<'END'
 echo "1..0 # skip not on this machine"
