@@ -16,9 +16,9 @@ typedef enum perch_ask_kind {
 	PERCH_ASK_MULTI_SELECT,
 	PERCH_ASK_PERMISSION, /* an agent wants to use a tool: `subject`; `detail` is its input */
 	PERCH_ASK_APPROVAL,   /* the operator wants every call of this tool approved: the same */
-	PERCH_ASK_FORM,       /* an MCP server: `detail` is a JSON schema */
-	PERCH_ASK_SAMPLING,   /* an MCP server wants a model's answer: `detail` is its request */
-	PERCH_ASK_ROOTS,      /* an MCP server wants to know the client's roots */
+	PERCH_ASK_FORM,     /* an MCP server wants its user asked: `detail` is its request, as below */
+	PERCH_ASK_SAMPLING, /* an MCP server wants a model's answer: `detail` is its request */
+	PERCH_ASK_ROOTS,    /* an MCP server wants to know the client's roots; no `detail` */
 } perch_ask_kind;
 
 /* "prompt", "confirm", "select", "multi_select", "permission", "approval" … */
@@ -37,10 +37,10 @@ typedef struct perch_ask {
 	perch_ask_kind kind;
 	perch_text message;
 	const perch_question *question; /* of a plugin; NULL elsewhere */
-	perch_text id;                  /* that an agent has given its request; empty elsewhere */
-	perch_text subject;             /* the tool that is to be used */
-	perch_text description;         /* what the agent says about it */
-	perch_text detail;              /* JSON; empty = none */
+	perch_text id;      /* that an agent or an MCP server has given its request; empty elsewhere */
+	perch_text subject; /* the tool that is to be used */
+	perch_text description; /* what the agent says about it */
+	perch_text detail;      /* JSON; empty = none */
 	const perch_ask_option *options;
 	size_t option_count;
 	/* Permission: how long the profile lets a program take to answer, for the frontend to keep;
@@ -60,7 +60,7 @@ typedef struct perch_answer {
 	const char *option;  /* permission: one of its own */
 	const char *message; /* permission: why not */
 	const char *by;      /* approval: the user who decided, for the audit log; NULL = "user" */
-	const char *content; /* form, sampling, roots: JSON */
+	const char *content; /* form, sampling, roots: the result for the server, a JSON object */
 } perch_answer;
 
 #ifdef __cplusplus

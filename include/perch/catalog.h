@@ -58,6 +58,19 @@ PERCH_API const perch_entry *perch_catalog_entries(const perch_catalog *catalog,
 PERCH_API const perch_entry *perch_catalog_find(
 	const perch_catalog *catalog, perch_entry_kind kind, const char *name);
 
+/* An MCP server of a binding that may have resources or prompts, of which the frontend is shown
+ * some. They are asked for by jobs (`method` of a request). */
+typedef struct perch_catalog_server {
+	const char *binding;
+	bool has_resources;
+	bool has_prompts;
+	bool has_completions;
+} perch_catalog_server;
+
+/* In the order of their names. */
+PERCH_API const perch_catalog_server *perch_catalog_servers(
+	const perch_catalog *catalog, size_t *ret_count);
+
 /* What could not be read, and what is hidden from this frontend: a sentence each, ends with
  * NULL. */
 PERCH_API const char *const *perch_catalog_notes(const perch_catalog *catalog);

@@ -82,6 +82,7 @@ typedef struct perch_shown {
 	double current;
 	double total;
 	perch_text plugin; /* its name, of what the plugin says and of what is said of it; or empty */
+	perch_text json; /* a log of an MCP server: what it said, as it said it; `key` is the logger */
 } perch_shown;
 
 /* How a run ended. */

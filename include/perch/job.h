@@ -140,6 +140,18 @@ typedef struct perch_job_request {
 	 * (`additional_directories`, `mcp_servers`). An agent of 0.4 gets it in its turn line, of
 	 * another one a warning tells that it does not. NULL = none. */
 	const char *context;
+
+	/* A tool, further, of an MCP server. Asks the server for this instead of calling a tool:
+	 * "resources/list", "resources/templates/list", "resources/read", "resources/subscribe",
+	 * "resources/unsubscribe", "prompts/list", "prompts/get", "completion/complete"; `name` is the
+	 * binding, `input` the params. The output is the result as the server wrote it, of a list all
+	 * its items. NULL = a call. */
+	const char *method;
+	const char *log_level; /* the least that is told of its log: "debug" … ; NULL = "info" */
+	bool is_legacy; /* who waits for it speaks a version of MCP that begins with initialize */
+	/* The sink answers what the server asks, where the binding lets it: PERCH_ASK_FORM,
+	 * PERCH_ASK_SAMPLING, PERCH_ASK_ROOTS. */
+	bool answers_forms, answers_sampling, answers_roots;
 } perch_job_request;
 
 #ifdef __cplusplus

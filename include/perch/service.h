@@ -29,6 +29,20 @@
 extern "C" {
 #endif
 
+/* What an MCP server tells by itself. */
+typedef enum perch_service_told_kind {
+	PERCH_TOLD_TOOLS, /* a list has changed; its tools are those that were approved all the same */
+	PERCH_TOLD_RESOURCES,
+	PERCH_TOLD_PROMPTS,
+	PERCH_TOLD_RESOURCE, /* the resource of this URI has changed */
+} perch_service_told_kind;
+
+typedef struct perch_service_told {
+	perch_service_told_kind kind;
+	const char *binding;
+	perch_text uri;
+} perch_service_told;
+
 /* Zero is the sane default everywhere. */
 typedef struct perch_service_options {
 	size_t size; /* PERCH_SERVICE_OPTIONS_INIT sets it */
@@ -56,6 +70,8 @@ typedef struct perch_service_options {
 	/* Files of profiles beside those of perch/agents, shown by the name of the file whatever
 	 * [expose.FRONTEND] says; ends with NULL. */
 	const char *const *profiles;
+	/* What MCP servers of bindings tell by themselves, while they run; NULL = not wanted. */
+	void (*told)(perch_service *service, void *data, const perch_service_told *told);
 } perch_service_options;
 
 #ifdef __cplusplus
@@ -92,6 +108,15 @@ PERCH_API void perch_service_close(perch_service *service);
 /* MCP servers of bindings that run, with a job or without. Once the service is closed, wait until
  * there is none, for a while: they may have something to write down. */
 PERCH_API size_t perch_service_servers(const perch_service *service);
+
+/* A client's session is over, as its jobs were told it (caller.name, session): MCP servers that run
+ * for it alone are asked to end as soon as they have no job. */
+PERCH_API void perch_service_end_session(
+	perch_service *service, const char *caller, const char *session);
+
+/* Whether the frontend is shown this resource, by its URI, or prompt of an MCP server. */
+PERCH_API bool perch_service_shows(
+	const perch_service *service, perch_entry_kind kind, const char *binding, const char *name);
 
 /* Cancels every job, as perch_job_cancel does; those that wait first. */
 PERCH_API void perch_service_cancel(perch_service *service, int signal);

@@ -36,24 +36,62 @@ static void mcp_front_send(void *data, const struct mcp_outgoing *outgoing)
 	caller->send(caller, outgoing);
 }
 
+/* Of a job that is there: the task or the gathering that stands for it is told. */
+static void mcp_front_tell(const struct mcp_wish *wish)
+{
+	struct mcp_task *task = mcp_job_data(wish->job);
+	if (!task)
+		return;
+	if (task->work == MCP_WORK_GATHER && wish->kind == MCP_CANCEL)
+		mcp_gather_abandon((struct mcp_gather *)task);
+	else if (task->work == MCP_WORK_GATHER)
+		return;
+	else if (wish->kind == MCP_CANCEL)
+		mcp_task_abandon(task);
+	else if (wish->kind == MCP_ANSWER)
+		mcp_task_answer(task, wish->answer);
+	else if (wish->kind == MCP_RELAYED)
+		mcp_task_relayed(task, wish);
+}
+
 static void mcp_front_wish(void *data, const struct mcp_wish *wish)
 {
 	struct mcp_front *front = data;
-	struct mcp_task *task = wish->job ? mcp_job_data(wish->job) : NULL;
-	if (wish->kind == MCP_LIST_TOOLS)
+	switch (wish->kind) {
+	case MCP_LIST_TOOLS:
 		mcp_offers_list(wish->job, &front->offers, mcp_caller_of(wish->connection));
-	else if (wish->kind == MCP_LIST_RESOURCES)
-		mcp_resources_list(wish->job, &front->offers, mcp_caller_of(wish->connection));
-	else if (wish->kind == MCP_LIST_TEMPLATES)
-		mcp_resources_list_templates(wish->job, &front->offers, mcp_caller_of(wish->connection));
-	else if (wish->kind == MCP_READ_RESOURCE)
-		mcp_resources_read(wish->job, &front->offers, mcp_caller_of(wish->connection), wish->name);
-	else if (wish->kind == MCP_CALL_TOOL)
+		break;
+	case MCP_LIST_RESOURCES:
+		mcp_resources_list(front, wish);
+		break;
+	case MCP_LIST_TEMPLATES:
+		mcp_resources_list_templates(front, wish);
+		break;
+	case MCP_LIST_PROMPTS:
+		mcp_passage_list(front, wish, (struct str){ 0 });
+		break;
+	case MCP_READ_RESOURCE:
+		mcp_resources_read(front, wish);
+		break;
+	case MCP_GET_PROMPT:
+	case MCP_COMPLETE:
+		mcp_passage_begin(front, wish);
+		break;
+	case MCP_CALL_TOOL:
 		mcp_task_begin(front, wish);
-	else if (wish->kind == MCP_CANCEL && task)
-		mcp_task_abandon(task);
-	else if (wish->kind == MCP_ANSWER && task)
-		mcp_task_answer(task, wish->answer);
+		break;
+	case MCP_SUBSCRIBE:
+	case MCP_UNSUBSCRIBE:
+		mcp_passage_subscribe(front, wish);
+		break;
+	case MCP_CANCEL:
+	case MCP_ANSWER:
+	case MCP_RELAYED:
+		mcp_front_tell(wish);
+		break;
+	default:
+		break;
+	}
 }
 
 static const struct mcp_table mcp_front_table = { .send = mcp_front_send, .wish = mcp_front_wish };
@@ -66,6 +104,12 @@ static void mcp_front_due(perch_timer *timer, void *data)
 
 void mcp_front_settle(struct mcp_front *front)
 {
+	if (front->server) {
+		mcp_front_tick(front);
+		front->is_in_engine = true;
+		mcp_server_relay_all(front->server);
+		front->is_in_engine = false;
+	}
 	uint64_t now_ns = clock_now_ns();
 	uint64_t next_ns = front->server ? mcp_server_deadline(front->server) : NEVER;
 	perch_timer_set(front->engine,
@@ -95,11 +139,14 @@ void mcp_front_disconnect(struct mcp_front *front, struct mcp_connection *connec
 {
 	if (!connection)
 		return;
+	const struct mcp_caller *caller = mcp_caller_of(connection);
 	mcp_front_tick(front);
 	front->is_in_engine = true;
 	mcp_connection_finish(connection);
 	mcp_connection_close(connection);
 	front->is_in_engine = false;
+	if (caller->session[0])
+		perch_service_end_session(front->service, caller->name, caller->session);
 }
 
 void mcp_front_hold(struct mcp_front *front, const void *stream, bool is_held)
@@ -141,8 +188,26 @@ static void mcp_front_read_again(perch_timer *timer, void *data)
 		mcp_front_warn(front, err.text);
 		return;
 	}
+	mcp_server_offer(front->server, mcp_passage_offers(&front->offers));
 	mcp_front_tick(front);
-	mcp_server_list_changed(front->server, MCP_TOOLS);
+	for (enum mcp_list list = MCP_TOOLS; list <= MCP_PROMPTS; list++)
+		mcp_server_list_changed(front->server, list);
+}
+
+void mcp_front_told(struct mcp_front *front, const perch_service_told *told)
+{
+	static const enum mcp_list lists[] = {
+		[PERCH_TOLD_TOOLS] = MCP_TOOLS,
+		[PERCH_TOLD_RESOURCES] = MCP_RESOURCES,
+		[PERCH_TOLD_PROMPTS] = MCP_PROMPTS,
+	};
+	if (!front->server)
+		return;
+	mcp_front_tick(front);
+	if (told->kind == PERCH_TOLD_RESOURCE)
+		mcp_server_resource_updated(front->server, str_of(told->uri));
+	else
+		mcp_server_list_changed(front->server, lists[told->kind]);
 }
 
 /* ---- life ------------------------------------------------------------------ */
@@ -153,7 +218,6 @@ static int mcp_front_open_engine(struct mcp_front *front, perch_err *err)
 		.name = STR("perch"),
 		.version = str_from(perch_version()),
 		.instructions = STR(MCP_INSTRUCTIONS),
-		.has_resources = mcp_resources_are_shown(&front->offers),
 		.is_public = front->options.is_public,
 		.page_size = front->options.page_size,
 		.result_chars_max = front->options.result_chars_max,
@@ -163,6 +227,7 @@ static int mcp_front_open_engine(struct mcp_front *front, perch_err *err)
 	memcpy(options.key, front->key, sizeof(options.key));
 	if (mcp_server_new(&options, &mcp_front_table, front, &front->server) < 0)
 		return err_no_memory(err);
+	mcp_server_offer(front->server, mcp_passage_offers(&front->offers));
 	return 0;
 }
 
@@ -221,6 +286,8 @@ void mcp_front_free(struct mcp_front *front)
 	struct mcp_task *task;
 	while ((task = list_first(&front->tasks)))
 		mcp_task_free(task);
+	while (front->gathers.count)
+		mcp_gather_free(list_first(&front->gathers));
 	mcp_offers_free(&front->offers);
 	perch_timer_free(front->engine);
 	perch_timer_free(front->changes);

@@ -12,7 +12,9 @@ struct mcp_front;
 struct mcp_caller {
 	/* Must not call back into the engine. */
 	void (*send)(struct mcp_caller *caller, const struct mcp_outgoing *outgoing);
-	const char *name;   /* a user; "" = the operator */
+	const char *name; /* a user; "" = the operator */
+	/* Its session; "" = it has none of its own. What runs for it alone ends with it. */
+	const char *session;
 	bool sees_all;      /* sessions of every user, and traces */
 	bool approves;      /* the user of the client may approve what it calls */
 	const char *advice; /* where approval is waived, for people */
@@ -49,8 +51,9 @@ struct mcp_front_options {
 int mcp_front_new(perch_host *host, perch_service *service, const struct mcp_front_options *options,
 	struct mcp_front **ret_front, perch_err *err);
 
-/* For options.changed of the service. */
+/* For options.changed and options.told of the service. */
 void mcp_front_changed(struct mcp_front *front);
+void mcp_front_told(struct mcp_front *front, const perch_service_told *told);
 
 /* The caller must outlive the connection. principal: whose parked runs and cut results these are.
  * -ENOMEM. */

@@ -2,6 +2,7 @@
 #ifndef MCP_FRONT_PARTS_H
 #define MCP_FRONT_PARTS_H
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/list.h"
 #include "base/str.h"
@@ -48,13 +49,29 @@ void mcp_offers_free(struct mcp_offers *offers);
 /* Whether the operator shows any. */
 bool mcp_resources_are_shown(const struct mcp_offers *offers);
 
-/* Answers a wish about resources. */
-void mcp_resources_list(
-	struct mcp_job *job, const struct mcp_offers *offers, const struct mcp_caller *caller);
-void mcp_resources_list_templates(
-	struct mcp_job *job, const struct mcp_offers *offers, const struct mcp_caller *caller);
-void mcp_resources_read(struct mcp_job *job, const struct mcp_offers *offers,
-	const struct mcp_caller *caller, struct str uri);
+/* What is perch's own; no server may offer it. */
+#define MCP_OWN_URI "perch://"
+
+/* Answers a wish about resources: perch's own, and those of servers (passage.c). */
+struct mcp_front;
+void mcp_resources_list(struct mcp_front *front, const struct mcp_wish *wish);
+void mcp_resources_list_templates(struct mcp_front *front, const struct mcp_wish *wish);
+void mcp_resources_read(struct mcp_front *front, const struct mcp_wish *wish);
+
+/* ---- passage.c ------------------------------------------------------------- */
+
+/* Resources and prompts of MCP servers: what a client wants of them becomes jobs. */
+
+/* What there is beside tools. */
+struct mcp_server_offers mcp_passage_offers(const struct mcp_offers *offers);
+
+/* A list of all servers, behind what perch has of its own (JSON, items with commas between). */
+void mcp_passage_list(struct mcp_front *front, const struct mcp_wish *wish, struct str own);
+
+/* A resource, a prompt, a completion: the server that has it is found, and asked. */
+void mcp_passage_begin(struct mcp_front *front, const struct mcp_wish *wish);
+
+void mcp_passage_subscribe(struct mcp_front *front, const struct mcp_wish *wish);
 
 /* ---- the front and its calls ----------------------------------------------- */
 
@@ -68,6 +85,9 @@ enum {
 	MCP_SESSION_SIZE = MCP_TAG_SIZE, /* of the name of an agent's session */
 };
 
+/* What a client waits for: the first member of what stands for it. */
+enum mcp_work { MCP_WORK_TASK, MCP_WORK_GATHER };
+
 struct mcp_front {
 	struct mcp_front_options options;
 	perch_service *service;
@@ -76,6 +96,7 @@ struct mcp_front {
 	uint8_t key[MCP_KEY_SIZE];
 	uint64_t sessions; /* of agents that were begun */
 	struct list tasks;
+	struct list gathers;  /* passage.c */
 	perch_timer *engine;  /* when the engine wants to know the time */
 	perch_timer *changes; /* when the catalogue is read again */
 	bool is_in_engine;    /* its callbacks must not tell it the time */
@@ -92,10 +113,12 @@ struct mcp_open_ask {
 /* A call. */
 struct mcp_task {
 	struct link link;
+	enum mcp_work work;
 	struct mcp_front *front;
 	struct mcp_job *wire; /* NULL: the client does not wait any more */
 	perch_job *job;
 	perch_entry_kind kind;
+	const char *method; /* of an MCP server, instead of a call; NULL = a call */
 	uint64_t begun_ns;
 	bool approves; /* as its caller has it */
 	bool is_abandoned;
@@ -131,6 +154,12 @@ void mcp_task_begin(struct mcp_front *front, const struct mcp_wish *wish);
 void mcp_task_abandon(struct mcp_task *task);
 /* Adds to a text up to a limit; whether all of it had room. */
 bool mcp_task_add(struct buf *buf, size_t max, struct str text);
+/* A request to an MCP server that is no call: `binding` is asked for this. */
+void mcp_task_pass(struct mcp_front *front, const struct mcp_wish *wish, const char *binding,
+	const char *method, struct str params);
+/* What the client says of itself, for a job of the service. */
+void mcp_task_tell_client(
+	const struct mcp_wish *wish, struct arena *arena, perch_job_request *request);
 /* With its memory alone: its job is gone already. */
 void mcp_task_free(struct mcp_task *task);
 
@@ -145,6 +174,70 @@ int mcp_task_request(struct mcp_task *task, const struct mcp_wish *wish, const p
 void mcp_task_ask(struct mcp_task *task, const perch_ask *ask);
 void mcp_task_withdraw(struct mcp_task *task, uint64_t number);
 void mcp_task_answer(struct mcp_task *task, const struct mcp_answer *answer);
+void mcp_task_relayed(struct mcp_task *task, const struct mcp_wish *wish);
+
+/* ---- gather.c --------------------------------------------------------------- */
+
+/* Lists that several MCP servers are asked for, each by a job of the service. */
+
+struct mcp_listing {
+	const char *method;
+	perch_entry_kind kind;
+	const char *name; /* of an item: what it is known by */
+};
+
+/* A list of one server. */
+struct mcp_part {
+	struct mcp_gather *gather;
+	const struct mcp_listing *listing;
+	const char *binding;
+	perch_job *job;   /* NULL: it has ended */
+	struct buf items; /* JSON, an array; empty = there is none */
+};
+
+struct mcp_gather {
+	struct link link;
+	enum mcp_work work;
+	struct mcp_front *front;
+	struct mcp_job *wire; /* NULL: nobody waits for it any more, or it is for a subscription */
+	struct arena arena;
+	struct buf own; /* of perch itself */
+	size_t open;
+	/* What is to be done with the server that has it; method NULL: it is the list that is wanted.
+	 */
+	const char *method;
+	struct mcp_wish wish;
+	struct mcp_caller caller; /* of a subscription: its connection may be gone */
+	const char *name;
+	struct str params;
+	bool is_abandoned;
+	size_t count;
+	struct mcp_part parts[];
+};
+
+/* NULL without memory. */
+struct mcp_gather *mcp_gather_new(
+	struct mcp_front *front, const struct mcp_wish *wish, size_t most);
+
+/* A copy with a NUL, as long as the gathering lives; NULL without memory. */
+const char *mcp_gather_dup(struct mcp_gather *gather, struct str text);
+
+/* Asks one more server. What cannot be asked has nothing. */
+void mcp_gather_ask(
+	struct mcp_gather *gather, const struct mcp_listing *listing, const char *binding);
+
+/* All are asked: their answers are waited for. It may be gone when this returns. */
+void mcp_gather_wait(struct mcp_gather *gather);
+
+/* The client does not wait for it any more. */
+void mcp_gather_abandon(struct mcp_gather *gather);
+void mcp_gather_free(struct mcp_gather *gather);
+
+/* ---- passage.c, further --------------------------------------------------------------- */
+
+/* A job whose end is of no matter. */
+void mcp_passage_errand(struct mcp_front *front, const struct mcp_caller *caller, bool is_legacy,
+	const char *binding, const char *method, struct str params);
 
 /* ---- task_result.c --------------------------------------------------------- */
 

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/listing.h"
 #include "base/paths.h"
+#include "base/uri.h"
 #include "base/utf8.h"
 #include "base/vec.h"
 #include "data/json.h"
@@ -85,28 +86,16 @@ static struct str mcp_resources_agent(const perch_session *session)
 	return name;
 }
 
-static void mcp_resources_escape(struct buf *uri, struct str text)
-{
-	static const char plain[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
-	for (size_t i = 0; i < text.len; i++) {
-		if (text.data[i] && strchr(plain, text.data[i]))
-			buf_append_char(uri, text.data[i]);
-		else
-			buf_printf(uri, "%%%02X", (unsigned)(unsigned char)text.data[i]);
-	}
-}
-
 /* perch://sessions/AGENT/NAME, with ?from=SENDER where it has one. */
 static void mcp_resources_session_uri(struct buf *uri, const perch_session *session)
 {
 	buf_append_text(uri, MCP_SESSIONS_URI);
-	mcp_resources_escape(uri, mcp_resources_agent(session));
+	uri_append(uri, mcp_resources_agent(session));
 	buf_append_char(uri, '/');
-	mcp_resources_escape(uri, str_from(session->name));
+	uri_append(uri, str_from(session->name));
 	if (session->from[0]) {
 		buf_append_text(uri, "?from=");
-		mcp_resources_escape(uri, str_from(session->from));
+		uri_append(uri, str_from(session->from));
 	}
 }
 
@@ -172,7 +161,7 @@ static int mcp_resources_add_traces(struct mcp_resources *resources, perch_err *
 		if (!mcp_resources_is_trace(name))
 			continue;
 		buf_append_text(&uri, MCP_TRACES_URI);
-		mcp_resources_escape(&uri, str_from(name));
+		uri_append(&uri, str_from(name));
 		r = mcp_resources_add(resources, &uri,
 			(struct mcp_resource){
 				NULL, arena_dup(&resources->arena, str_from(name)), "application/x-ndjson", NULL });
@@ -222,24 +211,41 @@ static void mcp_resources_write_template(void *data, size_t item, const struct m
 	perch_json_end_object(page->writer);
 }
 
-void mcp_resources_list_templates(
-	struct mcp_job *job, const struct mcp_offers *offers, const struct mcp_caller *caller)
+/* The items as JSON, for those of servers to stand behind them. */
+static void mcp_resources_hand_on(struct mcp_front *front, const struct mcp_wish *wish,
+	size_t count, mcp_item_fn *write, void *data)
 {
+	_cleanup_(buf_free) struct buf items = { 0 };
+	for (size_t i = 0; i < count; i++) {
+		perch_json_writer writer = json_writer_on(&items);
+		if (i)
+			buf_append_char(&items, ',');
+		write(data, i, &(struct mcp_page){ .writer = &writer, .version = wish->version });
+	}
+	if (items.failed)
+		mcp_job_error(wish->job, JSONRPC_INTERNAL_ERROR, STR("out of memory"), (struct str){ 0 });
+	else
+		mcp_passage_list(front, wish, (struct str){ items.data, items.len });
+}
+
+void mcp_resources_list_templates(struct mcp_front *front, const struct mcp_wish *wish)
+{
+	const struct mcp_caller *caller = mcp_caller_of(wish->connection);
 	const perch_entry *shown[MCP_RESOURCE_KINDS];
 	size_t count = 0;
 	for (size_t kind = 0; kind < MCP_RESOURCE_KINDS; kind++) {
-		if ((shown[count] = mcp_resources_shown(offers, caller, kind)))
+		if ((shown[count] = mcp_resources_shown(&front->offers, caller, kind)))
 			count++;
 	}
-	mcp_job_list(job, count, mcp_resources_write_template, shown);
+	mcp_resources_hand_on(front, wish, count, mcp_resources_write_template, shown);
 }
 
-void mcp_resources_list(
-	struct mcp_job *job, const struct mcp_offers *offers, const struct mcp_caller *caller)
+void mcp_resources_list(struct mcp_front *front, const struct mcp_wish *wish)
 {
 	_cleanup_(mcp_resources_free) struct mcp_resources resources = { 0 };
-	if (mcp_resources_gather(job, offers, caller, &resources))
-		mcp_job_list(job, resources.count, mcp_resources_write, resources.items);
+	const struct mcp_caller *caller = mcp_caller_of(wish->connection);
+	if (mcp_resources_gather(wish->job, &front->offers, caller, &resources))
+		mcp_resources_hand_on(front, wish, resources.count, mcp_resources_write, resources.items);
 }
 
 /* ---- reading --------------------------------------------------------------- */
@@ -311,17 +317,21 @@ static void mcp_resources_tell(struct mcp_job *job, const struct mcp_resource *r
 		mcp_resources_answer(job, resource, (struct str){ text.data, text.len });
 }
 
-void mcp_resources_read(struct mcp_job *job, const struct mcp_offers *offers,
-	const struct mcp_caller *caller, struct str uri)
+void mcp_resources_read(struct mcp_front *front, const struct mcp_wish *wish)
 {
 	_cleanup_(mcp_resources_free) struct mcp_resources resources = { 0 };
-	if (!mcp_resources_gather(job, offers, caller, &resources))
+	if (!str_has_prefix(wish->name, STR(MCP_OWN_URI))) {
+		mcp_passage_begin(front, wish);
+		return;
+	}
+	if (!mcp_resources_gather(
+			wish->job, &front->offers, mcp_caller_of(wish->connection), &resources))
 		return;
 	for (size_t i = 0; i < resources.count; i++) {
-		if (str_is(uri, resources.items[i].uri)) {
-			mcp_resources_tell(job, &resources.items[i]);
+		if (str_is(wish->name, resources.items[i].uri)) {
+			mcp_resources_tell(wish->job, &resources.items[i]);
 			return;
 		}
 	}
-	mcp_job_unknown(job, STR("there is no such resource"));
+	mcp_job_unknown(wish->job, STR("there is no such resource"));
 }

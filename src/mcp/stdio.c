@@ -104,6 +104,14 @@ static void mcp_stdio_changed(perch_service *service, void *data)
 		mcp_front_changed(stdio->front);
 }
 
+static void mcp_stdio_told(perch_service *service, void *data, const perch_service_told *told)
+{
+	(void)service;
+	struct mcp_stdio *stdio = data;
+	if (stdio->front)
+		mcp_front_told(stdio->front, told);
+}
+
 static void mcp_stdio_service_warns(perch_service *service, void *data, const char *text)
 {
 	(void)service;
@@ -118,6 +126,7 @@ static int mcp_stdio_open_service(struct mcp_stdio *stdio, perch_err *err)
 	options.frontend = "mcp";
 	options.queue = MCP_IN_FLIGHT_MAX;
 	options.changed = mcp_stdio_changed;
+	options.told = mcp_stdio_told;
 	options.warn = mcp_stdio_service_warns;
 	options.data = stdio;
 	return perch_service_new(stdio->host, &options, &stdio->service, err);
@@ -135,6 +144,7 @@ static int mcp_stdio_open_front(struct mcp_stdio *stdio, perch_err *err)
 	stdio->caller = (struct mcp_caller){
 		.send = mcp_stdio_send,
 		.name = "",
+		.session = "",
 		.sees_all = true,
 		.approves = true,
 		.advice = "`approve` in [expose.mcp] of perch/config.toml lists what need not be asked",

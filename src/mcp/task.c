@@ -49,25 +49,28 @@ static void mcp_task_log(struct mcp_task *task, enum mcp_level level, struct str
 		mcp_job_log(task->wire, level, str_from(task->name), (struct str){ json.data, json.len });
 }
 
-/* ---- what a plugin shows --------------------------------------------------- */
-
 static enum mcp_level mcp_task_level(struct str name)
 {
-	static const struct {
-		const char *name;
-		enum mcp_level level;
-	} levels[] = {
-		{ "debug", MCP_LEVEL_DEBUG },
-		{ "warn", MCP_LEVEL_WARNING },
-		{ "warning", MCP_LEVEL_WARNING },
-		{ "error", MCP_LEVEL_ERROR },
-	};
-	for (size_t i = 0; i < COUNT(levels); i++) {
-		if (str_is(name, levels[i].name))
-			return levels[i].level;
+	if (str_is(name, "warn"))
+		return MCP_LEVEL_WARNING;
+	for (int level = MCP_LEVEL_DEBUG; level < MCP_LEVEL_NONE; level++) {
+		if (str_is(name, mcp_level_name((enum mcp_level)level)))
+			return (enum mcp_level)level;
 	}
 	return MCP_LEVEL_INFO;
 }
+
+/* What an MCP server says goes on as it is. */
+static void mcp_task_log_shown(struct mcp_task *task, const perch_shown *shown)
+{
+	enum mcp_level level = mcp_task_level(str_of(shown->level));
+	if (!shown->json.len)
+		mcp_task_log(task, level, str_of(shown->text));
+	else if (task->wire)
+		mcp_job_log(task->wire, level, str_of(shown->key), str_of(shown->json));
+}
+
+/* ---- what a plugin shows --------------------------------------------------- */
 
 static void mcp_task_shown(struct mcp_task *task, const perch_shown *shown)
 {
@@ -77,7 +80,7 @@ static void mcp_task_shown(struct mcp_task *task, const perch_shown *shown)
 		task->is_cut = !mcp_task_add(&task->text, MCP_TEXT_MAX, text) || task->is_cut;
 		break;
 	case PERCH_SHOWN_LOG:
-		mcp_task_log(task, mcp_task_level(str_of(shown->level)), text);
+		mcp_task_log_shown(task, shown);
 		break;
 	case PERCH_SHOWN_PROGRESS:
 		if (task->wire)
@@ -203,6 +206,7 @@ static struct mcp_task *mcp_task_new(
 	struct mcp_task *task = calloc(1, sizeof(*task) + name.len + whose.len + 2);
 	if (!task)
 		return NULL;
+	task->work = MCP_WORK_TASK;
 	task->front = front;
 	task->wire = wish->job;
 	task->kind = entry->kind;
@@ -232,6 +236,20 @@ static const char *mcp_task_client(const struct mcp_wish *wish, struct arena *ar
 	return arena_dup(arena, str_from(text));
 }
 
+void mcp_task_tell_client(
+	const struct mcp_wish *wish, struct arena *arena, perch_job_request *request)
+{
+	const struct mcp_caller *caller = mcp_caller_of(wish->connection);
+	request->caller.name = caller->name[0] ? caller->name : NULL;
+	request->caller.client = mcp_task_client(wish, arena);
+	request->session = caller->session[0] ? caller->session : NULL;
+	request->is_legacy = !wish->version->is_modern;
+	request->log_level = wish->level == MCP_LEVEL_NONE ? NULL : mcp_level_name(wish->level);
+	request->answers_forms = wish->abilities & MCP_CAN_ELICIT;
+	request->answers_sampling = wish->abilities & MCP_CAN_SAMPLE;
+	request->answers_roots = wish->abilities & MCP_HAS_ROOTS;
+}
+
 static int mcp_task_submit(
 	struct mcp_task *task, const struct mcp_wish *wish, const perch_entry *entry, perch_err *err)
 {
@@ -241,10 +259,19 @@ static int mcp_task_submit(
 	request.name = task->name;
 	request.sink = mcp_task_take;
 	request.data = task;
-	request.caller.name = task->caller[0] ? task->caller : NULL;
-	request.caller.client = mcp_task_client(wish, &arena);
+	mcp_task_tell_client(wish, &arena, &request);
 	int r = mcp_task_request(task, wish, entry, &arena, &request, err);
 	return r < 0 ? r : perch_job_submit(task->front->service, &request, &task->job, err);
+}
+
+/* Its job runs. */
+static void mcp_task_keep(struct mcp_task *task)
+{
+	struct mcp_front *front = task->front;
+	mcp_job_set_data(task->wire, task);
+	list_append(&front->tasks, task);
+	if (front->is_held)
+		perch_job_hold(task->job, true);
 }
 
 void mcp_task_begin(struct mcp_front *front, const struct mcp_wish *wish)
@@ -273,9 +300,33 @@ void mcp_task_begin(struct mcp_front *front, const struct mcp_wish *wish)
 		mcp_task_refuse(wish->job, err.text[0] ? err.text : perch_strerror(r));
 		return;
 	}
-	mcp_job_set_data(wish->job, task);
-	list_append(&front->tasks, task);
-	if (front->is_held)
-		perch_job_hold(task->job, true);
-	task = NULL;
+	mcp_task_keep(steal(&task));
+}
+
+void mcp_task_pass(struct mcp_front *front, const struct mcp_wish *wish, const char *binding,
+	const char *method, struct str params)
+{
+	const perch_entry entry = { .kind = PERCH_ENTRY_TOOL, .name = binding };
+	_cleanup_(mcp_cleanup_task) struct mcp_task *task = mcp_task_new(front, wish, &entry);
+	_cleanup_(arena_free) struct arena arena = { 0 };
+	perch_job_request request = PERCH_JOB_REQUEST_INIT;
+	perch_err err = { 0 };
+	request.kind = PERCH_ENTRY_TOOL;
+	request.name = binding;
+	request.method = method;
+	request.input = params.data;
+	request.input_len = params.len;
+	request.sink = mcp_task_take;
+	request.data = task;
+	mcp_task_tell_client(wish, &arena, &request);
+	int r = task ? perch_job_submit(front->service, &request, &task->job, &err) : -ENOMEM;
+	if (r == -ENOENT) {
+		mcp_job_unknown(wish->job, STR("there is no such resource or prompt"));
+	} else if (r < 0) {
+		mcp_job_error(wish->job, JSONRPC_INTERNAL_ERROR,
+			str_from(err.text[0] ? err.text : perch_strerror(r)), (struct str){ 0 });
+	} else {
+		task->method = method;
+		mcp_task_keep(steal(&task));
+	}
 }

@@ -151,8 +151,55 @@ static void mcp_ask_open(struct mcp_task *task)
 	}
 }
 
+/* ---- what a server asks ---------------------------------------------------- */
+
+static const char *mcp_ask_method(perch_ask_kind kind)
+{
+	return kind == PERCH_ASK_FORM    ? "elicitation/create"
+		: kind == PERCH_ASK_SAMPLING ? "sampling/createMessage"
+		: kind == PERCH_ASK_ROOTS    ? "roots/list"
+									 : NULL;
+}
+
+/* The client answers it as it is. */
+static void mcp_ask_relay(struct mcp_task *task, const perch_ask *ask)
+{
+	const struct mcp_relay relay = {
+		.number = ask->number,
+		.method = mcp_ask_method(ask->kind),
+		.key = str_of(ask->id),
+		.params = str_of(ask->detail),
+	};
+	perch_answer no = PERCH_ANSWER_INIT;
+	no.cancel = true;
+	no.message = "this client does not answer that";
+	uint64_t expires_ns = clock_after(clock_now_ns(), MCP_PROMPT_MS * NSEC_PER_MSEC);
+	if (!task->wire || mcp_job_relay(task->wire, &relay, expires_ns) < 0)
+		perch_job_answer(task->job, ask->number, &no, NULL);
+}
+
+void mcp_task_relayed(struct mcp_task *task, const struct mcp_wish *wish)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	_cleanup_(buf_free) struct buf why = { 0 };
+	perch_answer answer = PERCH_ANSWER_INIT;
+	size_t len = 0;
+	const char *raw = wish->result ? perch_json_raw(wish->result, &len) : NULL;
+	buf_append(&text, raw, len);
+	buf_append(&why, wish->reason.data, wish->reason.len);
+	if (raw && buf_terminate(&text) == 0)
+		answer.content = text.data;
+	answer.cancel = !answer.content;
+	answer.message = wish->reason.len && buf_terminate(&why) == 0 ? why.data : NULL;
+	perch_job_answer(task->job, wish->number, &answer, NULL);
+}
+
 void mcp_task_ask(struct mcp_task *task, const perch_ask *ask)
 {
+	if (mcp_ask_method(ask->kind)) {
+		mcp_ask_relay(task, ask);
+		return;
+	}
 	perch_answer no = PERCH_ANSWER_INIT;
 	no.cancel = true;
 	if (task->wire && task->ask_count < MCP_ASKS_MAX) {
@@ -166,6 +213,8 @@ void mcp_task_ask(struct mcp_task *task, const perch_ask *ask)
 void mcp_task_withdraw(struct mcp_task *task, uint64_t number)
 {
 	bool was_asked = task->ask_count && task->asks[0].number == number;
+	if (task->wire)
+		mcp_job_unrelay(task->wire, number);
 	mcp_ask_drop(task, number);
 	if (!task->wire || !was_asked)
 		return;

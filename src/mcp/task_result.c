@@ -1,4 +1,6 @@
 /* How a job ended, as the result of the client's call. */
+#include <stdlib.h>
+
 #include "base/cleanup.h"
 #include "data/json.h"
 #include "mcp/front_parts.h"
@@ -63,9 +65,39 @@ static void mcp_result_of_server(struct mcp_task *task, const perch_tool_result 
 	mcp_job_result(task->wire, &result);
 }
 
+/* What a server refuses by an error of the protocol stays one. */
+static bool mcp_result_is_error(const perch_tool_result *tool, int64_t *ret_code)
+{
+	char *end;
+	const char *code = tool->error_code.len ? tool->error_code.data : "";
+	*ret_code = strtoll(code, &end, 10);
+	return tool->responded && tool->code == PERCH_TOOL_EXECUTION_ERROR && !tool->content.len &&
+		code[0] && !*end && *ret_code < 0;
+}
+
+/* The result of a request that was passed on. */
+static void mcp_result_of_passage(struct mcp_task *task, const perch_tool_result *tool)
+{
+	if (tool->code == PERCH_TOOL_OK)
+		mcp_job_object(task->wire, tool->output.len ? str_of(tool->output) : STR("{}"));
+	else if (tool->code == PERCH_TOOL_NOT_EXPOSED)
+		mcp_job_unknown(task->wire, str_of(tool->message));
+	else
+		mcp_job_error(task->wire, JSONRPC_INTERNAL_ERROR, str_of(tool->message), (struct str){ 0 });
+}
+
 static void mcp_result_of_tool(struct mcp_task *task, const perch_tool_result *tool)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
+	int64_t code;
+	if (mcp_result_is_error(tool, &code)) {
+		mcp_job_error(task->wire, code, str_of(tool->error_message), str_of(tool->metadata));
+		return;
+	}
+	if (task->method) {
+		mcp_result_of_passage(task, tool);
+		return;
+	}
 	if (tool->content.len) {
 		mcp_result_of_server(task, tool);
 		return;

@@ -136,7 +136,8 @@ static void mcp_post_wait(struct mcp_visit *visit)
 	struct mcp_guest *guest = visit->guest;
 	struct exchange *exchange = visit->exchange;
 	if (mcp_connection_waits(guest->connection, visit)) {
-		if (!exchange->is_stream)
+		/* The status of a modern request may be that of an error, as long as nothing was said. */
+		if (!exchange->is_stream && !mcp_is_modern(exchange))
 			exchange_stream(exchange);
 		return;
 	}
@@ -304,6 +305,14 @@ void mcp_endpoint_changed(struct serve *serve)
 	serve->mcp.is_stale = true;
 	if (serve->mcp.front)
 		mcp_front_changed(serve->mcp.front);
+}
+
+void mcp_endpoint_told(perch_service *service, void *data, const perch_service_told *told)
+{
+	(void)service;
+	struct serve *serve = data;
+	if (serve->mcp.front)
+		mcp_front_told(serve->mcp.front, told);
 }
 
 size_t mcp_endpoint_calls(const struct serve *serve)

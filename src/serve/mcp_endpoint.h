@@ -12,6 +12,8 @@ void mcp_delete(struct exchange *exchange);
  * until one is renamed. Fails without memory, and as the service does. */
 int mcp_endpoint_open(struct serve *serve, perch_err *err);
 void mcp_endpoint_changed(struct serve *serve);
+/* For options.told of the service. */
+void mcp_endpoint_told(perch_service *service, void *data, const perch_service_told *told);
 
 /* Calls that have not ended. */
 size_t mcp_endpoint_calls(const struct serve *serve);

@@ -74,7 +74,7 @@ struct mcp_visit *guest_visit(struct mcp_guest *guest, struct exchange *exchange
 	exchange->data = visit;
 	exchange->ends_with_client = true;
 	list_append(&guest->visits, visit);
-	guest->used_ns = clock_now_ns();
+	guest->used_ns = visit->begun_ns = clock_now_ns();
 	return visit;
 }
 
@@ -94,6 +94,7 @@ static int guest_status(const struct mcp_guest *guest, const struct mcp_outgoing
 		{ JSONRPC_METHOD_NOT_FOUND, 404, false },
 		{ JSONRPC_INVALID_PARAMS, 400, false },
 		{ MCP_HEADER_MISMATCH, 400, false },
+		{ MCP_MISSING_CAPABILITY, 400, false },
 		{ MCP_UNSUPPORTED_VERSION, 400, false },
 	};
 	for (size_t i = 0; outgoing->kind == JSONRPC_ERROR && i < COUNT(statuses); i++) {
@@ -185,6 +186,7 @@ struct mcp_guest *guest_new(struct serve *serve, struct identity *who)
 	guest->caller = (struct mcp_caller){
 		.send = guest_send,
 		.name = who->token.name,
+		.session = guest->id,
 		.sees_all = who->token.is_admin,
 		.allows = guest_allows,
 		.advice = "`approve` in [expose.http] of perch/config.toml lists what need not be asked; "
@@ -250,6 +252,17 @@ void guests_settle(struct serve *serve)
 		mcp_front_settle(serve->mcp.front);
 }
 
+/* Opens the streams of those that have waited for a while: who stands between must not take them
+ * for dead. */
+static void guest_stream_all(struct mcp_guest *guest, uint64_t now_ns)
+{
+	for (struct mcp_visit *visit = list_first(&guest->visits); visit; visit = list_next(visit)) {
+		bool is_silent = visit->exchange && !visit->exchange->is_stream;
+		if (is_silent && now_ns - visit->begun_ns > GUEST_SILENT_MS * NSEC_PER_MSEC)
+			exchange_stream(visit->exchange);
+	}
+}
+
 void guests_sweep(struct serve *serve)
 {
 	uint64_t idle_ns = (uint64_t)serve->settings.mcp_idle_seconds * NSEC_PER_SEC;
@@ -257,6 +270,7 @@ void guests_sweep(struct serve *serve)
 	struct mcp_guest *next;
 	for (struct mcp_guest *guest = list_first(&serve->mcp.guests); guest; guest = next) {
 		next = list_next(guest);
+		guest_stream_all(guest, now_ns);
 		bool is_old = !guest->visits.count && now_ns - guest->used_ns > idle_ns;
 		if (guest->who->is_revoked || is_old)
 			guest_free(guest);

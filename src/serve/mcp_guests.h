@@ -11,7 +11,8 @@ struct serve;
 struct mcp_guest;
 
 enum {
-	GUEST_ID_BYTES = 16,                /* random ones, of a session's name */
+	GUEST_ID_BYTES = 16,    /* random ones, of a session's name */
+	GUEST_SILENT_MS = 1000, /* then a request is answered by a stream, which shows that it lives */
 	GUEST_UNREAD_MAX = 8 * 1024 * 1024, /* bytes that a client has not read: then it is cut off */
 };
 
@@ -20,6 +21,7 @@ struct mcp_visit {
 	struct mcp_guest *guest;
 	struct exchange *exchange; /* NULL: it was answered, or its client is gone */
 	struct mcp_visit *next_over;
+	uint64_t begun_ns;
 	bool is_over;
 	bool is_held; /* the client does not read, so the job's output is not read either */
 };

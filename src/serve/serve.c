@@ -116,6 +116,21 @@ static void serve_settle(struct serve *serve)
 	} while (serve->touched);
 }
 
+/* MCP servers may have something to write down before they go. */
+static int serve_end_servers(struct serve *serve)
+{
+	uint64_t until_ns = clock_after(clock_now_ns(), SERVE_SERVERS_MS * NSEC_PER_MSEC);
+	int r = 0;
+	perch_service_close(serve->service);
+	while (r >= 0 && perch_service_servers(serve->service)) {
+		uint64_t now_ns = clock_now_ns();
+		if (now_ns >= until_ns)
+			break;
+		r = perch_host_wait(serve->host, (int)((until_ns - now_ns) / NSEC_PER_MSEC) + 1);
+	}
+	return r;
+}
+
 int serve_run(struct serve *serve)
 {
 	int r = 0;
@@ -125,6 +140,8 @@ int serve_run(struct serve *serve)
 			r = perch_host_wait(serve->host, -1);
 	}
 	serve_settle(serve);
+	if (r >= 0)
+		r = serve_end_servers(serve);
 	return serve->queue_is_refused ? -EPERM : r < 0 ? r : 0;
 }
 
@@ -200,6 +217,7 @@ static int serve_open_service(struct serve *serve, perch_err *err)
 	options.no_store = serve->options.no_store;
 	options.profiles = serve->options.agents;
 	options.changed = catalog_changed;
+	options.told = mcp_endpoint_told;
 	options.warn = serve_service_warns;
 	options.data = serve;
 	return perch_service_new(serve->host, &options, &serve->service, err);

@@ -23,6 +23,7 @@
 enum {
 	SERVE_LISTENERS = 4,
 	SERVE_TICK_MS = 500,     /* revoked tokens are noticed */
+	SERVE_SERVERS_MS = 5000, /* that MCP servers have to end, when all else has */
 	SERVE_TRIM_SECONDS = 10, /* old jobs are forgotten; sooner, where they are kept shorter */
 	SERVE_TRIM_TRANSCRIPTS_SECONDS = 600,
 };

@@ -130,6 +130,7 @@ static int catalog_count(const char *frontend, size_t *ret_shown, size_t *ret_al
 	for (size_t i = 0; i < COUNT(catalog.hidden); i++)
 		*ret_all += catalog.hidden[i];
 	free(catalog.entries);
+	free(catalog.servers);
 	free(catalog.notes);
 	arena_free(&catalog.arena);
 	return is_short ? err_no_memory(err) : r;
@@ -187,6 +188,12 @@ const perch_entry *perch_catalog_find(
 	return bsearch(&wanted, catalog->entries, catalog->count, sizeof(wanted), catalog_compare);
 }
 
+const perch_catalog_server *perch_catalog_servers(const perch_catalog *catalog, size_t *ret_count)
+{
+	*ret_count = catalog->server_count;
+	return catalog->servers;
+}
+
 const char *const *perch_catalog_notes(const perch_catalog *catalog)
 {
 	static const char *const none[] = { NULL };
@@ -198,6 +205,7 @@ void perch_catalog_free(perch_catalog *catalog)
 	if (!catalog)
 		return;
 	free(catalog->entries);
+	free(catalog->servers);
 	free(catalog->notes);
 	arena_free(&catalog->arena);
 	free(catalog);

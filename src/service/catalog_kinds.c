@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/macros.h"
+#include "base/vec.h"
 #include "service/agent_files.h"
 #include "service/catalog_parts.h"
 #include "service/command_facts.h"
@@ -61,12 +62,38 @@ static int catalog_add_known(const struct tools_of *of, const struct tool_known 
 	return entry.name ? catalog_add(of->catalog, of->exposure, &entry) : -ENOMEM;
 }
 
+/* What an MCP server has beside tools, where any of that is shown. */
+static int catalog_add_server(const struct tools_of *of)
+{
+	const struct tool_server *server = &of->binding->server;
+	perch_catalog *catalog = of->catalog;
+	const perch_catalog_server added = {
+		.binding = of->name,
+		.has_resources = tool_server_offers(server, "resources") &&
+			exposure_may_show(of->exposure, PERCH_ENTRY_RESOURCE, of->name),
+		.has_prompts = tool_server_offers(server, "prompts") &&
+			exposure_may_show(of->exposure, PERCH_ENTRY_PROMPT, of->name),
+		.has_completions = tool_server_offers(server, "completions"),
+	};
+	if (!server->is_server || of->problem || (!added.has_resources && !added.has_prompts))
+		return 0;
+	perch_catalog_server *grown =
+		vec_grow(catalog->servers, &catalog->server_cap, catalog->server_count + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	catalog->servers = grown;
+	grown[catalog->server_count++] = added;
+	return 0;
+}
+
 static int catalog_add_binding(struct tools_of *of)
 {
 	int r = catalog_judge_binding(of);
+	if (r == 0)
+		r = catalog_add_server(of);
 	for (size_t i = 0; r == 0 && i < of->binding->tool_count; i++)
 		r = catalog_add_known(of, &of->binding->tools[i]);
-	if (r == 0 && !of->binding->tool_count)
+	if (r == 0 && !of->binding->tool_count && !of->binding->server.is_server)
 		r = catalog_note(of->catalog,
 			"the binding %.100s lists no tools: perch tool add writes them down", of->name);
 	return r;

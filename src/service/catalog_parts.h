@@ -16,6 +16,9 @@ struct perch_catalog {
 	size_t note_count;
 	size_t note_cap;
 	size_t hidden[PERCH_ENTRY_PROMPT + 1]; /* of each kind: not exposed */
+	perch_catalog_server *servers;
+	size_t server_count;
+	size_t server_cap;
 };
 
 /* Adds an entry if it is exposed, else counts it as hidden. -ENOMEM. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/glob.h"
@@ -125,6 +126,51 @@ bool exposure_shows(const struct exposure *exposure, perch_entry_kind kind, cons
 	default:
 		return expose_has(exposure->resources, name);
 	}
+}
+
+/* A pattern for a binding has no colon, which every URI has. */
+static bool expose_has_resource(const char *const *patterns, const char *binding, const char *uri)
+{
+	for (; patterns && *patterns; patterns++) {
+		if (glob_match(*patterns, uri) ||
+			(!strchr(*patterns, ':') && glob_match(*patterns, binding)))
+			return true;
+	}
+	return false;
+}
+
+bool exposure_shows_of(
+	const struct exposure *exposure, perch_entry_kind kind, const char *binding, const char *name)
+{
+	if (exposure->is_all)
+		return true;
+	if (kind != PERCH_ENTRY_PROMPT)
+		return expose_has_resource(exposure->resources, binding, name);
+	struct buf whole = { 0 };
+	buf_printf(&whole, "%s/%s", binding, name);
+	bool is_shown = buf_terminate(&whole) == 0 && expose_has_tool(exposure->prompts, whole.data);
+	buf_free(&whole);
+	return is_shown;
+}
+
+static bool expose_is_own(const char *pattern)
+{
+	return strncmp(pattern, "perch://", strlen("perch://")) == 0;
+}
+
+bool exposure_may_show(const struct exposure *exposure, perch_entry_kind kind, const char *binding)
+{
+	bool is_prompt = kind == PERCH_ENTRY_PROMPT;
+	const char *const *pattern = is_prompt ? exposure->prompts : exposure->resources;
+	for (; pattern && *pattern; pattern++) {
+		const char *end = is_prompt ? strchr(*pattern, '/') : NULL;
+		_cleanup_free_ char *owner =
+			str_dup(end ? (struct str){ *pattern, (size_t)(end - *pattern) } : str_from(*pattern));
+		bool is_uri = !is_prompt && strchr(*pattern, ':');
+		if (is_uri ? !expose_is_own(*pattern) : owner && glob_match(owner, binding))
+			return true;
+	}
+	return exposure->is_all;
 }
 
 bool exposure_approves(const struct exposure *exposure, const char *name)

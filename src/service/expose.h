@@ -24,6 +24,12 @@ int exposure_read(
 
 /* Whether it shows this one. A tool BINDING/TOOL is shown by its own name, or its binding's. */
 bool exposure_shows(const struct exposure *exposure, perch_entry_kind kind, const char *name);
+/* The same of a resource or a prompt that an MCP server has: patterns are for the URI, for
+ * BINDING/PROMPT, or for the binding with all that it has. */
+bool exposure_shows_of(
+	const struct exposure *exposure, perch_entry_kind kind, const char *binding, const char *name);
+/* Whether any of that kind could be shown of the binding. */
+bool exposure_may_show(const struct exposure *exposure, perch_entry_kind kind, const char *binding);
 bool exposure_approves(const struct exposure *exposure, const char *name);
 
 /* How much each frontend shows: "mcp 3, http 3, acp 3, worker 0 of 5" (in catalog.c). 1; 0 = there

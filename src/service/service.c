@@ -82,6 +82,45 @@ bool perch_service_must_record(const perch_service *service)
 	return service->no_audit.code || service->audit.is_required;
 }
 
+/* ---- MCP servers --------------------------------------------------------- */
+
+static void service_told(
+	void *data, const struct tool_binding *binding, const struct mcp_told *told)
+{
+	static const perch_service_told_kind lists[] = {
+		[MCP_TOOLS] = PERCH_TOLD_TOOLS,
+		[MCP_RESOURCES] = PERCH_TOLD_RESOURCES,
+		[MCP_PROMPTS] = PERCH_TOLD_PROMPTS,
+	};
+	perch_service *service = data;
+	bool is_list = told->kind == MCP_TOLD_CHANGED;
+	const perch_service_told given = {
+		.kind = is_list ? lists[told->list] : PERCH_TOLD_RESOURCE,
+		.binding = binding->name,
+		.uri = { is_list ? "" : told->text.data, is_list ? 0 : told->text.len },
+	};
+	service->options.told(service, service->options.data, &given);
+}
+
+const char *service_session(struct arena *arena, const char *caller, const char *session)
+{
+	return arena_join(arena, caller ? caller : "", "\n", session ? session : "", NULL);
+}
+
+void perch_service_end_session(perch_service *service, const char *caller, const char *session)
+{
+	_cleanup_(arena_free) struct arena arena = { 0 };
+	const char *key = service_session(&arena, caller, session);
+	if (key)
+		servers_end_session(tool_pool_servers(service->tools.pool), key);
+}
+
+bool perch_service_shows(
+	const perch_service *service, perch_entry_kind kind, const char *binding, const char *name)
+{
+	return exposure_shows_of(&service->exposure, kind, binding, name);
+}
+
 /* ---- making one ---------------------------------------------------------- */
 
 static size_t service_either(size_t given, size_t otherwise)
@@ -168,6 +207,8 @@ static int service_open(perch_service *service, const perch_service_options *giv
 		r = bound_tools_add(&service->tools, *path, err);
 	if (r == 0)
 		r = service_trace_open(service, err);
+	if (given->told)
+		servers_listen(tool_pool_servers(service->tools.pool), service_told, service);
 	if (r == 0 && given->changed)
 		r = service_watch_new(service->host, service_changed, service, &service->watch);
 	return r == -ENOMEM ? err_no_memory(err) : r;

@@ -53,6 +53,7 @@ struct tool_job {
 	perch_tool_request given; /* context and clocks */
 	const char *approval;     /* what approved it; NULL = nothing yet */
 	const char *refusal;      /* the words of the user who said no */
+	struct tool_passage passage;
 	perch_tool_result result;
 	bool is_done; /* but held: to be told later */
 };
@@ -133,6 +134,23 @@ struct job_kind {
 	void (*free)(perch_job *job);
 };
 
+/* ---- job_tool_take.c --------------------------------------------------------- */
+
+int job_tool_take(perch_job *job, const perch_job_request *given, perch_err *err);
+
+/* ---- job_passage.c ----------------------------------------------------------- */
+
+/* What a job asks of an MCP server beyond a call: checked, copied, and whether the frontend is
+ * shown it (else -ENOENT). -EINVAL, -ENOMEM. */
+int job_passage_take(perch_job *job, const perch_job_request *given, perch_err *err);
+/* "BINDING/METHOD" is no call that is listed in the audit log. */
+bool job_passage_is_noted(const perch_job *job);
+/* It is over without a process; false: it is not. */
+bool job_passage_is_unwatch(const perch_job *job);
+void job_passage_unwatch(perch_job *job);
+int job_passage_answer(
+	perch_job *job, struct job_ask *ask, const perch_answer *answer, perch_err *err);
+
 extern const struct job_kind job_kind_tool;
 extern const struct job_kind job_kind_run;
 extern const struct job_kind job_kind_turn;
@@ -173,6 +191,8 @@ struct perch_service {
 int service_read_exposure(perch_service *service, perch_err *err);
 /* The same where its file has changed since. */
 void service_renew_exposure(perch_service *service);
+/* What tells the MCP server of a session from those of others. NULL without memory. */
+const char *service_session(struct arena *arena, const char *caller, const char *session);
 void service_warn(perch_service *service, const char *format, ...) PERCH_PRINTF(2, 3);
 
 /* Runs and turns for a frontend are recorded as calls are: whether one could be, and its line. */

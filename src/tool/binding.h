@@ -26,6 +26,7 @@
 #define TOOL_SERVER_INVOCATION_NS (60 * NSEC_PER_SEC)
 #define TOOL_SERVER_HANDSHAKE_NS (30 * NSEC_PER_SEC)
 #define TOOL_SERVER_IDLE_NS (120 * NSEC_PER_SEC)
+#define TOOL_SERVER_ASKS 64 /* questions of a server in one call */
 
 enum {
 	TOOL_SPARES_MAX = 64,
@@ -58,20 +59,33 @@ enum tool_lifetime {
 };
 
 const char *tool_lifetime_name(enum tool_lifetime lifetime);
-const char *tool_era_name(enum mcp_upstream_era era);
+struct tool_server;
+const char *tool_era_name(const struct tool_server *server);
+
+/* Where an answer to a server's question comes from. */
+enum tool_answerer {
+	TOOL_ANSWER_NOBODY,
+	TOOL_ANSWER_BINDING, /* what the sandbox shows: roots */
+	TOOL_ANSWER_CLIENT,  /* whoever made the call */
+};
 
 /* What a binding says of an MCP server beyond how it is started: the table [mcp]. */
 struct tool_server {
 	bool is_server; /* the protocol is "mcp" */
 	enum mcp_upstream_era era;
+	bool speaks_both; /* eras: it is spoken with as its client speaks */
 	enum tool_lifetime lifetime;
 	uint64_t idle_ns; /* it is stopped after so long without a call */
 	const char *version;
 	const char *instructions; /* as they were approved; "" = none */
 	const char *instructions_pin;
 	const char *secrets; /* a file of variables, NAME=VALUE in each line; "" = none */
-	const char *url;     /* of a remote server, which has no command; "" = it is a program */
-	const char *token;   /* of a remote server: the file that holds it; "" = none */
+	enum tool_answerer elicitation, sampling, roots;
+	uint64_t asks_max; /* questions in one call */
+	/* What it has beside tools: "resources", "prompts", "completions"; NULL = not known. */
+	const char *const *offers;
+	const char *url;   /* of a remote server, which has no command; "" = it is a program */
+	const char *token; /* of a remote server: the file that holds it; "" = none */
 };
 
 struct tool_binding {
@@ -103,6 +117,17 @@ struct tool_binding {
 	/* The file to change instead; NULL = there is such a command. */
 	const char *widen_in;
 };
+
+/* Whether the server may have this (see `offers`). */
+bool tool_server_offers(const struct tool_server *server, const char *what);
+
+/* What it may ask, where its client answers so much (enum mcp_ability). */
+unsigned tool_server_abilities(const struct tool_server *server, unsigned of_client);
+
+/* "refuse", "client", "binding": the words of an option or a key. -EINVAL with words. */
+int tool_server_set_elicitation(struct tool_server *server, const char *word, perch_err *err);
+int tool_server_set_sampling(struct tool_server *server, const char *word, perch_err *err);
+int tool_server_set_roots(struct tool_server *server, const char *word, perch_err *err);
 
 /* A binding with the defaults and no name; the second for an MCP server. */
 struct tool_binding tool_binding_default(void);

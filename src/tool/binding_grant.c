@@ -96,6 +96,12 @@ static void binding_add_server(struct path_list *words, const struct tool_bindin
 		path_list_add(words, "shared by all callers");
 	if (server->secrets[0])
 		binding_add_path(words, "secrets", server->secrets);
+	if (server->elicitation == TOOL_ANSWER_CLIENT)
+		path_list_add(words, "asks the client's user");
+	if (server->sampling == TOOL_ANSWER_CLIENT)
+		path_list_add(words, "uses the client's model");
+	if (server->roots == TOOL_ANSWER_CLIENT)
+		path_list_add(words, "knows the client's roots");
 	if (server->url[0])
 		binding_add_word(words, "url", server->url);
 	if (server->token[0])

@@ -1,24 +1,29 @@
 /* The table [mcp] of a binding: an MCP server that the operator has bound, and what was approved of
  * it. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/macros.h"
 #include "data/toml_edit.h"
 #include "tool/binding_keys.h"
 #include "tool/binding_write.h"
 #include "wire/mcp_url.h"
 
-static const char *const server_eras[] = { "any", "legacy", "modern", NULL };
+static const char *const server_eras[] = { "any", "legacy", "modern", "both", NULL };
+enum { SERVER_BOTH_ERAS = 3 }; /* which of the words stands for no era alone */
 static const char *const server_lifetimes[] = { "session", "shared", "call", NULL };
 
 static int binding_server_era(
 	struct reading *reading, const struct key *key, const struct toml_value *table)
 {
 	int r = key_choice(reading, key, table, server_eras);
-	if (r >= 0)
-		reading->binding->server.era = (enum mcp_upstream_era)r;
-	return r;
+	if (r < 0)
+		return r;
+	reading->binding->server.speaks_both = r == SERVER_BOTH_ERAS;
+	reading->binding->server.era = r == SERVER_BOTH_ERAS ? MCP_FIND_OUT : (enum mcp_upstream_era)r;
+	return 0;
 }
 
 static int binding_server_lifetime(
@@ -43,6 +48,86 @@ static int binding_server_url(
 	return key_wrong(reading, toml_get(table, key->name), words);
 }
 
+/* ---- what it may ask ----------------------------------------------------------- */
+
+int tool_server_set_elicitation(struct tool_server *server, const char *word, perch_err *err)
+{
+	if (strcmp(word, "refuse") != 0 && strcmp(word, "client") != 0)
+		return err_set(err, -EINVAL, "elicitation is refuse or client, not '%.100s'", word);
+	server->elicitation = word[0] == 'c' ? TOOL_ANSWER_CLIENT : TOOL_ANSWER_NOBODY;
+	return 0;
+}
+
+int tool_server_set_sampling(struct tool_server *server, const char *word, perch_err *err)
+{
+	if (strcmp(word, "refuse") != 0 && strcmp(word, "client") != 0)
+		return err_set(err, -EINVAL, "sampling is refuse or client, not '%.100s'", word);
+	server->sampling = word[0] == 'c' ? TOOL_ANSWER_CLIENT : TOOL_ANSWER_NOBODY;
+	return 0;
+}
+
+int tool_server_set_roots(struct tool_server *server, const char *word, perch_err *err)
+{
+	if (strcmp(word, "binding") != 0 && strcmp(word, "client") != 0)
+		return err_set(err, -EINVAL, "roots are those of binding or client, not '%.100s'", word);
+	server->roots = word[0] == 'c' ? TOOL_ANSWER_CLIENT : TOOL_ANSWER_BINDING;
+	return 0;
+}
+
+unsigned tool_server_abilities(const struct tool_server *server, unsigned of_client)
+{
+	unsigned abilities = 0;
+	if (server->elicitation == TOOL_ANSWER_CLIENT)
+		abilities |= of_client & MCP_CAN_ELICIT;
+	if (server->sampling == TOOL_ANSWER_CLIENT)
+		abilities |= of_client & MCP_CAN_SAMPLE;
+	abilities |= server->roots == TOOL_ANSWER_CLIENT ? of_client & MCP_HAS_ROOTS : MCP_HAS_ROOTS;
+	return abilities;
+}
+
+bool tool_server_offers(const struct tool_server *server, const char *what)
+{
+	return !server->offers || list_has(server->offers, what);
+}
+
+/* A key whose word one of the functions above takes. */
+static int binding_server_word(struct reading *reading, const struct key *key,
+	const struct toml_value *table,
+	int (*set)(struct tool_server *server, const char *word, perch_err *err))
+{
+	const char *word;
+	perch_err fault = { 0 };
+	int r = toml_get_string(table, key->name, &word, reading->err);
+	if (r < 0)
+		return r;
+	const char *kept = arena_dup(reading->arena, str_from(word));
+	if (!kept)
+		return err_no_memory(reading->err);
+	return set(&reading->binding->server, kept, &fault) < 0
+		? key_wrong(reading, toml_get(table, key->name), strchr(fault.text, ' ') + 1)
+		: 0;
+}
+
+static int binding_server_elicitation(
+	struct reading *reading, const struct key *key, const struct toml_value *table)
+{
+	return binding_server_word(reading, key, table, tool_server_set_elicitation);
+}
+
+static int binding_server_sampling(
+	struct reading *reading, const struct key *key, const struct toml_value *table)
+{
+	return binding_server_word(reading, key, table, tool_server_set_sampling);
+}
+
+static int binding_server_roots(
+	struct reading *reading, const struct key *key, const struct toml_value *table)
+{
+	return binding_server_word(reading, key, table, tool_server_set_roots);
+}
+
+/* ---- the table ----------------------------------------------------------------- */
+
 int binding_read_server(
 	struct reading *reading, const struct key *key, const struct toml_value *table)
 {
@@ -56,6 +141,11 @@ int binding_read_server(
 		{ "url", binding_server_url, offsetof(struct tool_binding, server.url) },
 		{ "token", key_path, offsetof(struct tool_binding, server.token) },
 		{ "secrets", key_path, offsetof(struct tool_binding, server.secrets) },
+		{ "elicitation", binding_server_elicitation, 0 },
+		{ "sampling", binding_server_sampling, 0 },
+		{ "roots", binding_server_roots, 0 },
+		{ "asks", key_limit, offsetof(struct tool_binding, server.asks_max) },
+		{ "offers", key_list, offsetof(struct tool_binding, server.offers) },
 	};
 	if (!reading->binding->server.is_server)
 		return key_wrong(
@@ -68,16 +158,30 @@ const char *tool_lifetime_name(enum tool_lifetime lifetime)
 	return server_lifetimes[lifetime];
 }
 
-const char *tool_era_name(enum mcp_upstream_era era)
+const char *tool_era_name(const struct tool_server *server)
 {
-	return server_eras[era];
+	return server_eras[server->speaks_both ? SERVER_BOTH_ERAS : (int)server->era];
+}
+
+static void binding_write_answers(struct buf *out, const struct tool_server *server)
+{
+	static const char *const words[] = {
+		[TOOL_ANSWER_NOBODY] = "refuse",
+		[TOOL_ANSWER_BINDING] = "binding",
+		[TOOL_ANSWER_CLIENT] = "client",
+	};
+	binding_write_text_unless(out, "elicitation", words[server->elicitation], "refuse");
+	binding_write_text_unless(out, "sampling", words[server->sampling], "refuse");
+	binding_write_text_unless(out, "roots", words[server->roots], "binding");
+	if (server->asks_max != TOOL_SERVER_ASKS)
+		buf_printf(out, "asks = %llu\n", (unsigned long long)server->asks_max);
 }
 
 void binding_write_server(struct buf *out, const struct tool_binding *binding)
 {
 	const struct tool_server *server = &binding->server;
 	size_t start = binding_write_begin_table(out, "[mcp]");
-	binding_write_text_unless(out, "era", server_eras[server->era], server_eras[MCP_FIND_OUT]);
+	binding_write_text_unless(out, "era", tool_era_name(server), server_eras[MCP_FIND_OUT]);
 	binding_write_text_unless(out, "lifetime", server_lifetimes[server->lifetime],
 		server_lifetimes[TOOL_LIFETIME_SESSION]);
 	binding_write_seconds_unless(out, "idle", server->idle_ns, TOOL_SERVER_IDLE_NS);
@@ -87,5 +191,8 @@ void binding_write_server(struct buf *out, const struct tool_binding *binding)
 	binding_write_text_unless(out, "url", server->url, "");
 	binding_write_text_unless(out, "token", server->token, "");
 	binding_write_text_unless(out, "secrets", server->secrets, "");
+	binding_write_answers(out, server);
+	if (server->offers)
+		binding_write_list(out, "offers", server->offers);
 	binding_write_end_table(out, start, "[mcp]");
 }

@@ -31,7 +31,7 @@ void binding_write_text_unless(
 		binding_write_text(out, key, text);
 }
 
-static void binding_write_list(struct buf *out, const char *key, const char *const *list)
+void binding_write_list(struct buf *out, const char *key, const char *const *list)
 {
 	const struct toml_entry entry = {
 		.key = key, .type = TOML_ARRAY, .strings = list, .count = list_count(list)

@@ -8,6 +8,8 @@
 
 void binding_write_text_unless(
 	struct buf *out, const char *key, const char *text, const char *usual);
+/* Nothing where the list is empty. */
+void binding_write_list(struct buf *out, const char *key, const char *const *list);
 void binding_write_seconds_unless(
 	struct buf *out, const char *key, uint64_t time_ns, uint64_t usual);
 

@@ -170,6 +170,10 @@ static int call_write_arguments(struct tool_call *call, perch_err *err)
 	perch_json_writer out = json_writer_on(&call->line);
 	const char *tool = call->options.tool;
 	struct str input = call_input_of(call);
+	if (call->options.passage.method) {
+		buf_append(&call->line, input.data, input.len);
+		return call->line.failed ? err_no_memory(err) : call_check_object(input, err);
+	}
 	if (!tool_binding_tool(call->options.binding, tool))
 		return err_set(err, -ENOENT, "the binding lists no tool '%.100s'", tool);
 	int r = call_check_object(input, err);
@@ -190,7 +194,8 @@ static int call_check_approval(struct tool_call *call, perch_err *err)
 {
 	struct audit_origin *origin = &call->options.origin;
 	const char *tool = call->options.tool;
-	if (origin->approval || !tool || !tool_binding_asks(call->options.binding, tool))
+	if (origin->approval || !tool || call->options.passage.method ||
+		!tool_binding_asks(call->options.binding, tool))
 		return 0;
 	origin->approval = "none";
 	return err_set(

@@ -27,6 +27,23 @@ struct audit_origin {
 	void *data;
 };
 
+/* Of a call of an MCP server alone. */
+struct server_quiz;
+struct mcp_quizzed;
+struct tool_passage {
+	/* Asks for this (a constant: "resources/read") instead of calling a tool; the input is its
+	 * params, and the output its result: of a list the items of all pages. NULL = a call. */
+	const char *method;
+	bool is_legacy;           /* so speaks who waits for it */
+	enum mcp_level log_level; /* that is shown, with `shown` alone */
+	unsigned abilities;       /* what who waits for it can answer (enum mcp_ability) */
+	/* The server asks: to be answered by server_quiz_answer or _refuse (server.h), now or later.
+	 * 0; anything else = it is refused. NULL = the same. */
+	int (*quizzed)(void *data, struct server_quiz *quiz, const struct mcp_quizzed *quizzed);
+	/* It is no longer open. */
+	void (*withdrawn)(void *data, struct server_quiz *quiz);
+};
+
 struct tool_call_options {
 	const struct tool_binding *binding;
 	const char *tool; /* NULL = handshake only (`perch tool check`) */
@@ -36,6 +53,7 @@ struct tool_call_options {
 	bool strict; /* bytes behind the response make it malformed */
 	const char
 		*session; /* the client session whose MCP server is to serve it; NULL = of no session */
+	struct tool_passage passage;
 	struct trace *trace;
 	/* What an MCP server says while it works: progress and its log; NULL = not wanted. */
 	void (*shown)(void *data, const perch_shown *shown);

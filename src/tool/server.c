@@ -29,11 +29,13 @@ static void server_log(struct server *server, const struct mcp_told *told)
 	const char *text = perch_json_string(told->value, &len);
 	if (!text)
 		text = perch_json_raw(told->value, &len);
-	const perch_shown shown = {
+	perch_shown shown = {
 		.kind = PERCH_SHOWN_LOG,
 		.text = { text ? text : "", text ? len : 0 },
+		.key = text_of(told->text.data ? told->text : STR("")),
 		.level = text_from(mcp_level_name(told->level)),
 	};
+	shown.json.data = perch_json_raw(told->value, &shown.json.len);
 	for (struct server_call *served = list_first(&server->running); served;
 		 served = list_next(served))
 		server_call_show(served, &shown);
@@ -46,8 +48,11 @@ static void server_told(void *data, const struct mcp_told *told)
 		server_offer_ask(server);
 	} else if (told->kind == MCP_TOLD_FAILED) {
 		server_fail(server, PERCH_TOOL_HANDSHAKE_FAILED, told->text);
-	} else if (told->kind == MCP_TOLD_CHANGED && told->list == MCP_TOOLS) {
-		server->offer.is_outdated = true;
+	} else if (told->kind == MCP_TOLD_CHANGED || told->kind == MCP_TOLD_UPDATED) {
+		if (told->kind == MCP_TOLD_CHANGED && told->list == MCP_TOOLS)
+			server->offer.is_outdated = true;
+		if (server->owner->told)
+			server->owner->told(server->owner->data, server->binding, told);
 	} else if (told->kind == MCP_TOLD_LOG) {
 		server_log(server, told);
 	} else if (told->kind == MCP_TOLD_NOISE) {
@@ -68,14 +73,13 @@ static void server_news(void *data, struct mcp_call *call, const struct mcp_news
 
 static void server_quizzed(void *data, const struct mcp_quizzed *quizzed)
 {
-	(void)data;
-	mcp_quiz_refuse(quizzed->quiz, STR("the binding does not grant that"));
+	server_quiz_ask(data, quizzed);
 }
 
 static void server_withdrawn(void *data, struct mcp_quiz *quiz)
 {
 	(void)data;
-	(void)quiz;
+	server_quiz_withdraw(quiz);
 }
 
 static void server_said(void *data, struct str line)
@@ -124,10 +128,15 @@ static int server_launch(struct server *server, perch_err *err)
 {
 	const struct tool_binding *binding = server->binding;
 	perch_child_spec spec = PERCH_CHILD_SPEC_INIT;
+	const struct server_call *first = list_first(&server->waiting);
+	bool is_shared = binding->server.lifetime == TOOL_LIFETIME_SHARED;
 	const struct mcp_upstream_options options = {
 		.name = STR("perch"),
 		.version = str_from(perch_version()),
-		.era = binding->server.era,
+		.era = server->era,
+		.abilities = tool_server_abilities(&binding->server, MCP_CAN_ALL),
+		.hello_abilities = tool_server_abilities(
+			&binding->server, is_shared ? MCP_CAN_ALL : first->call->options.passage.abilities),
 		.probe_ns = binding->handshake_ns / 2, /* one that starts slowly is no legacy server yet */
 		.open_ns = binding->handshake_ns,
 		.listens = true,
@@ -147,6 +156,7 @@ static void server_begin(struct server *server)
 	server->trace = first->call->options.trace;
 	buf_clear(&server->stderr_tail.kept);
 	server->state = SERVER_OPENING;
+	server->log_level = MCP_LEVEL_NONE;
 	server->is_asked_to_end = false;
 	server->due_ns = NEVER;
 	server->heard_ns = clock_now_ns();
@@ -232,6 +242,8 @@ static void server_rest(struct server *server)
 	server->last = NULL;
 	if (last)
 		server_call_gone(last); /* which may free us */
+	else if (!server->waiting.count && server->watches.count)
+		server_wait_until(server, NEVER); /* the next call starts it again */
 	else if (!server->waiting.count &&
 		(!server->failures || clock_now_ns() >= server->not_before_ns))
 		server_free(server);
@@ -254,7 +266,8 @@ static void server_serve(struct server *server)
 		server_call_make(served);
 	if (server->state != SERVER_READY)
 		return;
-	if (server->running.count || server->waiting.count)
+	bool is_watched = server->watches.count && !server->owner->keeps_none;
+	if (server->running.count || server->waiting.count || is_watched)
 		server->due_ns = NEVER;
 	else if (server->due_ns == NEVER)
 		server->due_ns = clock_after(clock_now_ns(), server->binding->server.idle_ns);

@@ -18,6 +18,8 @@ enum {
 	SERVER_STDERR_TAIL = 4 * 1024,     /* bytes */
 	SERVER_BACKOFF_FIRST_MS = 500,     /* behind its second death in a row */
 	SERVER_BACKOFF_MOST_MS = 30 * 1000,
+	SERVER_ANSWER_MS = 300 * 1000, /* for whoever is asked; the call's own clock waits */
+	SERVER_WATCHES_MAX = 1024,     /* resources of one process */
 };
 
 /* -ENOMEM. */
@@ -26,6 +28,19 @@ int servers_new(perch_host *host, struct servers **ret_servers);
 /* From now on each call has a process of its own, whatever the bindings say: for a few calls and
  * then the end. */
 void servers_keep_none(struct servers *servers);
+
+/* What they tell by themselves: a list or a resource has changed. */
+typedef void servers_told_fn(
+	void *data, const struct tool_binding *binding, const struct mcp_told *told);
+void servers_listen(struct servers *servers, servers_told_fn *told, void *data);
+
+/* A session is over: its processes end, as soon as they have no call. */
+void servers_end_session(struct servers *servers, const char *session);
+
+/* Nobody wants to hear of that resource any more; who wanted to has called "resources/subscribe".
+ */
+void servers_unwatch(
+	struct servers *servers, const struct tool_call_options *options, struct str uri);
 
 /* Kills those of a binding, which must have no calls. */
 void servers_forget(struct servers *servers, const struct tool_binding *binding);
@@ -46,6 +61,12 @@ int server_call_start(struct servers *servers, struct tool_call *call,
 
 /* The call ends as cancelled, unless its verdict is known. */
 void server_call_cancel(struct server_call *served);
+
+/* ---- server_quiz.c ----------------------------------------------------------- */
+
+/* What a server wants to know, open until one of these. result is a JSON object. */
+void server_quiz_answer(struct server_quiz *quiz, struct str result);
+void server_quiz_refuse(struct server_quiz *quiz, struct str why);
 
 /* The policy of its sandbox, while its verdict is made; NULL = none. */
 struct sandbox_policy;

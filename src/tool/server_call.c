@@ -37,6 +37,7 @@ static void server_call_take_process(struct server_call *served)
 static void server_call_leave(struct server_call *served)
 {
 	struct server *server = served->server;
+	server_quizzes_drop(served);
 	if (!served->is_decided)
 		list_remove(served->wire ? &server->running : &server->waiting, served);
 	if (served->wire)
@@ -108,28 +109,64 @@ static void server_call_refuse(struct server_call *served, int r, const perch_er
 		str_from(err->text));
 }
 
+/* A subscription is the server's own: it is asked again where its process is another one. */
+static void server_call_watch(struct server_call *served)
+{
+	int r = server_pass_watch(served);
+	if (r < 0) {
+		server_call_fail(served, PERCH_TOOL_LAUNCH_FAILED, "request", str_from(perch_strerror(r)));
+		return;
+	}
+	served->call->result.responded = true;
+	served->call->result.stage = "response";
+	server_call_decide(served);
+}
+
+/* A legacy server logs for all its callers: what the most curious of them wants. */
+static int server_call_send(struct server_call *served)
+{
+	struct server *server = served->server;
+	const struct tool_call_options *options = &served->call->options;
+	struct mcp_upstream *engine = upstream_process_engine(server->process);
+	const struct tool_passage *passage = &options->passage;
+	enum mcp_level level = options->shown ? passage->log_level : MCP_LEVEL_NONE;
+	const struct mcp_call_options wire = {
+		.method = passage->method ? passage->method : "tools/call",
+		.params = { served->call->line.data, served->call->line.len },
+		.wants_progress = options->shown,
+		.wants_all_pages = server_pass_is_list(served),
+		.log_level = level,
+		.abilities = tool_server_abilities(&server->binding->server, passage->abilities),
+		.data = served,
+	};
+	int r = level < server->log_level ? mcp_upstream_set_level(engine, level) : 0;
+	if (r < 0)
+		return r;
+	server->log_level = level < server->log_level ? level : server->log_level;
+	return mcp_call_begin(engine, &wire, &served->wire);
+}
+
 void server_call_make(struct server_call *served)
 {
 	struct server *server = served->server;
-	struct tool_call *call = served->call;
+	const struct tool_call *call = served->call;
 	perch_err err = { 0 };
-	const struct mcp_call_options options = {
-		.method = "tools/call",
-		.params = { call->line.data, call->line.len },
-		.wants_progress = call->options.shown,
-		.log_level = call->options.shown ? MCP_LEVEL_INFO : MCP_LEVEL_NONE,
-		.data = served,
-	};
 	if (!call->options.tool) {
 		server_call_visit(served);
 		return;
 	}
-	int r = server_offer_check(server, call->options.tool, &served->difference, &err);
+	int r = call->options.passage.method
+		? server_pass_check(served, &err)
+		: server_offer_check(server, call->options.tool, &served->difference, &err);
 	if (r < 0) {
 		server_call_refuse(served, r, &err);
 		return;
 	}
-	r = mcp_call_begin(upstream_process_engine(server->process), &options, &served->wire);
+	if (server_pass_is_watch(served)) {
+		server_call_watch(served);
+		return;
+	}
+	r = server_call_send(served);
 	if (r < 0) {
 		served->wire = NULL;
 		server_call_fail(served, PERCH_TOOL_LAUNCH_FAILED, "request", str_from(perch_strerror(r)));
@@ -175,16 +212,24 @@ static void server_call_error(struct server_call *served, const struct mcp_news 
 	result->responded = true;
 	result->error_code = server_call_keep(served, str_from(code));
 	result->error_message = server_call_keep(served, news->text);
+	if (news->value) {
+		struct str raw = { 0 };
+		raw.data = perch_json_raw(news->value, &raw.len);
+		result->metadata = server_call_keep(served, raw);
+	}
 	server_call_fail(served, PERCH_TOOL_EXECUTION_ERROR, "response", news->text);
 }
 
 static void server_call_answered(struct server_call *served, const perch_json_value *value)
 {
 	perch_tool_result *result = &served->call->result;
-	int r = server_result_take(served, value);
+	int r = served->call->options.passage.method ? server_pass_take(served, value)
+												 : server_result_take(served, value);
 	if (r < 0) {
 		server_call_fail(served, PERCH_TOOL_MALFORMED_RESPONSE, "response",
-			r == -ENOMEM ? STR("out of memory") : STR("the result of the server has no content"));
+			r == -ENOMEM            ? STR("out of memory")
+				: r == PERCH_ELIMIT ? STR("its list is too long")
+									: STR("the result of the server has no content"));
 		return;
 	}
 	served->server->failures = 0;
@@ -198,6 +243,13 @@ void server_call_news(struct server_call *served, const struct mcp_news *news)
 {
 	if (news->kind == MCP_NEWS_PROGRESS) {
 		server_call_progress(served, news);
+		return;
+	}
+	if (news->kind == MCP_NEWS_PAGE) {
+		int r = server_pass_page(served, news->value);
+		if (r < 0)
+			server_call_fail(served, PERCH_TOOL_MALFORMED_RESPONSE, "response",
+				r == PERCH_ELIMIT ? STR("its list is too long") : STR("out of memory"));
 		return;
 	}
 	list_remove(&served->server->running, served);
@@ -271,12 +323,17 @@ void server_call_free(struct server_call *served)
 }
 DEFINE_POINTER_CLEANUP(server_cleanup_call, struct server_call, server_call_free)
 
+void server_call_wind(struct server_call *served)
+{
+	const struct tool_call_options *options = &served->call->options;
+	perch_timer_set(served->deadline,
+		options->invocation_ns ? options->invocation_ns : options->binding->invocation_ns);
+}
+
 int server_call_start(struct servers *servers, struct tool_call *call,
 	struct server_call **ret_served, perch_err *err)
 {
 	const struct tool_call_options *options = &call->options;
-	uint64_t limit_ns =
-		options->invocation_ns ? options->invocation_ns : options->binding->invocation_ns;
 	_cleanup_(server_cleanup_call) struct server_call *served = calloc(1, sizeof(*served));
 	struct server *server;
 	if (!served)
@@ -293,7 +350,7 @@ int server_call_start(struct servers *servers, struct tool_call *call,
 		return r;
 	served->server = server;
 	list_append(&server->waiting, served);
-	perch_timer_set(served->deadline, limit_ns);
+	server_call_wind(served);
 	server_step_soon(server);
 	*ret_served = steal(&served);
 	return 0;

@@ -26,6 +26,9 @@ void server_offer_free(struct server_offer *offer)
 static void server_offer_done(struct server *server)
 {
 	server->listing = NULL;
+	if (server->is_new)
+		server_watch_all(server);
+	server->is_new = false;
 	server->state = SERVER_READY;
 	server->due_ns = NEVER;
 	server_step_soon(server);
@@ -40,6 +43,7 @@ void server_offer_ask(struct server *server)
 		.log_level = MCP_LEVEL_NONE,
 	};
 	server_offer_free(&server->offer);
+	server->is_new = server->state == SERVER_OPENING;
 	server->state = SERVER_ASKING;
 	server->due_ns = clock_after(clock_now_ns(), server->binding->handshake_ns);
 	if (!mcp_upstream_facts(engine)->has_tools) {

@@ -18,6 +18,8 @@ struct servers {
 	perch_host *host;
 	struct list all;
 	bool keeps_none;
+	servers_told_fn *told; /* NULL = nobody listens */
+	void *data;
 };
 
 enum server_state {
@@ -42,12 +44,14 @@ struct server {
 	struct link link;
 	struct servers *owner;
 	const struct tool_binding *binding;
-	char *session;            /* the client session that it belongs to; "" = it is shared */
+	char *session; /* the client session that it belongs to; "" = it is shared */
+	enum mcp_upstream_era era;
 	bool is_single;           /* for one call alone */
 	struct server_call *last; /* the call whose own process this is, once its verdict is known: it
 								 waits for our end */
 	enum server_state state;
 	bool is_asked_to_end;
+	bool is_new; /* what it is to tell by itself, it was not told yet */
 	struct launch launch;
 	struct upstream_process *process;
 	struct mcp_call *listing; /* while it is asked what it offers */
@@ -55,6 +59,8 @@ struct server {
 	perch_timer *timer;
 	struct list waiting; /* calls that are not made yet */
 	struct list running;
+	struct list watches;      /* struct server_watch */
+	enum mcp_level log_level; /* that a legacy one was told; NONE = nothing */
 	struct tail stderr_tail;
 	struct trace *trace;
 	perch_result result;    /* of its last process */
@@ -108,6 +114,8 @@ struct server_call {
 	perch_timer *deadline;
 	uint64_t began_ns;
 	bool is_decided;
+	struct list quizzes; /* that are open */
+	uint64_t asked;      /* how many there were */
 	struct arena arena;
 	struct buf output, content, text, difference;
 };
@@ -121,6 +129,45 @@ void server_call_show(struct server_call *served, const perch_shown *shown);
 void server_call_said(struct server_call *served, struct str line);
 /* The process that a call had for itself is gone: the call's end is told. */
 void server_call_gone(struct server_call *served);
+
+/* The time it has, from now on. */
+void server_call_wind(struct server_call *served);
+
+/* ---- server_quiz.c ---------------------------------------------------------------- */
+
+void server_quiz_ask(struct server *server, const struct mcp_quizzed *quizzed);
+void server_quiz_withdraw(struct mcp_quiz *quiz);
+/* The call does not wait for them any more. */
+void server_quizzes_drop(struct server_call *served);
+
+/* ---- server_watch.c --------------------------------------------------------------- */
+
+/* A resource that somebody wants to hear of. It outlives the process. */
+struct server_watch {
+	struct link link;
+	unsigned users;
+	int64_t wire;
+	size_t len;
+	char uri[];
+};
+
+/* -ENOMEM, PERCH_ELIMIT. */
+int server_watch_add(struct server *server, struct str uri);
+void server_watch_remove(struct server *server, struct str uri);
+/* The process is a new one: it is told. */
+void server_watch_all(struct server *server);
+void server_watches_free(struct server *server);
+
+/* ---- server_pass.c ---------------------------------------------------------------- */
+
+/* Requests that are no calls of tools: whether the server has them at all (-ENOTSUP); a page of a
+ * list; the result. */
+int server_pass_check(const struct server_call *served, perch_err *err);
+bool server_pass_is_list(const struct server_call *served);
+bool server_pass_is_watch(const struct server_call *served);
+int server_pass_watch(struct server_call *served);
+int server_pass_page(struct server_call *served, const perch_json_value *page);
+int server_pass_take(struct server_call *served, const perch_json_value *result);
 
 /* ---- server_result.c ------------------------------------------------------------- */
 

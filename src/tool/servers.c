@@ -34,6 +34,7 @@ void server_free(struct server *server)
 	launch_close(&server->launch);
 	perch_timer_free(server->timer);
 	server_offer_free(&server->offer);
+	server_watches_free(server);
 	buf_free(&server->stderr_tail.kept);
 	free(server->session);
 	free(server);
@@ -41,12 +42,13 @@ void server_free(struct server *server)
 DEFINE_POINTER_CLEANUP(servers_cleanup_server, struct server, server_free)
 
 static int servers_make(struct servers *servers, const struct tool_binding *binding,
-	const char *session, struct server **ret_server, perch_err *err)
+	const char *session, enum mcp_upstream_era era, struct server **ret_server, perch_err *err)
 {
 	_cleanup_(servers_cleanup_server) struct server *server = calloc(1, sizeof(*server));
 	if (!server)
 		return err_no_memory(err);
 	server->binding = binding;
+	server->era = era;
 	server->due_ns = NEVER;
 	server->stderr_tail.limit = SERVER_STDERR_TAIL;
 	server->session = str_dup(str_from(session));
@@ -68,6 +70,11 @@ static bool servers_is_idle(const struct server *server)
 	return !server->waiting.count && !server->running.count && !server->last;
 }
 
+static bool servers_is_wanted(const struct server *server)
+{
+	return !servers_is_idle(server) || server->watches.count;
+}
+
 /* A place for one more: the one that has been idle for longest ends at once. */
 static int servers_make_room(struct servers *servers, perch_err *err)
 {
@@ -75,7 +82,7 @@ static int servers_make_room(struct servers *servers, perch_err *err)
 	if (servers->all.count < SERVERS_MAX)
 		return 0;
 	for (struct server *server = list_first(&servers->all); server; server = list_next(server)) {
-		if (servers_is_idle(server) && (!oldest || server->heard_ns < oldest->heard_ns))
+		if (!servers_is_wanted(server) && (!oldest || server->heard_ns < oldest->heard_ns))
 			oldest = server;
 	}
 	if (!oldest)
@@ -85,14 +92,30 @@ static int servers_make_room(struct servers *servers, perch_err *err)
 	return 0;
 }
 
-static struct server *servers_find(
-	const struct servers *servers, const struct tool_binding *binding, const char *session)
+static struct server *servers_find(const struct servers *servers,
+	const struct tool_binding *binding, const char *session, enum mcp_upstream_era era)
 {
 	struct server *server = list_first(&servers->all);
 	while (server &&
-		(server->binding != binding || server->is_single || strcmp(server->session, session) != 0))
+		(server->binding != binding || server->is_single || server->era != era ||
+			strcmp(server->session, session) != 0))
 		server = list_next(server);
 	return server;
+}
+
+/* A server of both eras is spoken with as its client speaks: nothing is lost on the way. */
+static enum mcp_upstream_era servers_era(const struct tool_call_options *options)
+{
+	const struct tool_server *server = &options->binding->server;
+	if (!server->speaks_both)
+		return server->era;
+	return options->passage.is_legacy ? MCP_ONLY_LEGACY : MCP_ONLY_MODERN;
+}
+
+static const char *servers_session(const struct tool_call_options *options)
+{
+	bool is_shared = options->binding->server.lifetime == TOOL_LIFETIME_SHARED;
+	return is_shared || !options->session ? "" : options->session;
 }
 
 int servers_choose(struct servers *servers, const struct tool_call_options *options,
@@ -101,17 +124,32 @@ int servers_choose(struct servers *servers, const struct tool_call_options *opti
 	const struct tool_binding *binding = options->binding;
 	enum tool_lifetime lifetime = binding->server.lifetime;
 	bool is_single = servers->keeps_none || lifetime == TOOL_LIFETIME_CALL || !options->tool;
-	const char *session =
-		lifetime == TOOL_LIFETIME_SHARED || !options->session ? "" : options->session;
-	struct server *server = is_single ? NULL : servers_find(servers, binding, session);
+	const char *session = servers_session(options);
+	enum mcp_upstream_era era = servers_era(options);
+	struct server *server = is_single ? NULL : servers_find(servers, binding, session, era);
 	int r = server ? 0 : servers_make_room(servers, err);
 	if (r == 0 && !server)
-		r = servers_make(servers, binding, session, &server, err);
+		r = servers_make(servers, binding, session, era, &server, err);
 	if (r < 0)
 		return r;
 	server->is_single = is_single;
 	*ret_server = server;
 	return 0;
+}
+
+void servers_listen(struct servers *servers, servers_told_fn *told, void *data)
+{
+	servers->told = told;
+	servers->data = data;
+}
+
+void servers_unwatch(
+	struct servers *servers, const struct tool_call_options *options, struct str uri)
+{
+	struct server *server =
+		servers_find(servers, options->binding, servers_session(options), servers_era(options));
+	if (server)
+		server_watch_remove(server, uri);
 }
 
 /* ---- the end -------------------------------------------------------------------- */
@@ -123,6 +161,14 @@ void servers_forget(struct servers *servers, const struct tool_binding *binding)
 		next = list_next(server);
 		if (server->binding == binding)
 			server_free(server);
+	}
+}
+
+void servers_end_session(struct servers *servers, const char *session)
+{
+	for (struct server *server = list_first(&servers->all); server; server = list_next(server)) {
+		if (session[0] && strcmp(server->session, session) == 0 && servers_is_idle(server))
+			server_stop(server);
 	}
 }
 

@@ -105,7 +105,7 @@ static void upstream_line(
 		return;
 	}
 	upstream_hear(process, false, text);
-	mcp_upstream_tick(process->engine, clock_now_ns());
+	mcp_upstream_now(process->engine, clock_now_ns());
 	mcp_upstream_line(process->engine, text, line->flags & PERCH_LINE_TOO_LONG);
 	upstream_settle(process);
 }

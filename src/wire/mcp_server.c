@@ -100,6 +100,14 @@ uint64_t mcp_server_deadline(const struct mcp_server *server)
 	return next;
 }
 
+void mcp_server_offer(struct mcp_server *server, struct mcp_server_offers offers)
+{
+	server->options.has_resources = offers.resources;
+	server->options.has_prompts = offers.prompts;
+	server->options.has_completions = offers.completions;
+	server->options.has_subscriptions = offers.subscriptions;
+}
+
 /* ---- connections ----------------------------------------------------------- */
 
 int mcp_connection_new(struct mcp_server *server, struct str principal, void *data,
@@ -181,8 +189,8 @@ void mcp_connection_close(struct mcp_connection *connection)
 	}
 	while (connection->listens.count)
 		mcp_listen_end(list_first(&connection->listens));
+	mcp_subscriptions_end(connection);
 	list_remove(&connection->server->connections, connection);
-	mcp_subscriptions_free(&connection->resources);
 	jsonrpc_ids_free(&connection->requests);
 	jsonrpc_ids_free(&connection->asked);
 	perch_json_free(connection->json);

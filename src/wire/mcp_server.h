@@ -30,6 +30,7 @@ enum {
 	MCP_RESULTS_KEEP_MS = 10 * 60 * 1000,
 	MCP_HEARTBEAT_MS = 20 * 1000,
 	MCP_LIST_TTL_MS = 60 * 1000,
+	MCP_RELAYS_MAX = 64, /* questions of a server behind us that are open in a job */
 };
 
 /* ---- wishes ---------------------------------------------------------------- */
@@ -46,8 +47,9 @@ enum mcp_wish_kind {
 	MCP_GET_PROMPT,    /* name, arguments */
 	MCP_COMPLETE,      /* params: the whole request */
 	/* Of a job. */
-	MCP_CANCEL, /* the client gave it up: end it. The job is gone when this returns. */
-	MCP_ANSWER, /* to mcp_job_ask: answer */
+	MCP_CANCEL,  /* the client gave it up: end it. The job is gone when this returns. */
+	MCP_ANSWER,  /* to mcp_job_ask: answer */
+	MCP_RELAYED, /* to mcp_job_relay: number, result; reason where there is none. The job goes on */
 	/* Of a connection. */
 	MCP_SUBSCRIBE,   /* name: the URI of a resource */
 	MCP_UNSUBSCRIBE, /* the same */
@@ -70,8 +72,11 @@ struct mcp_wish {
 	const perch_json_value *arguments; /* an object, or NULL */
 	const perch_json_value *params;    /* of new jobs; an object, or NULL */
 	const struct mcp_answer *answer;
+	uint64_t number;                /* of a relay */
+	const perch_json_value *result; /* the same; an object, or NULL: there is none */
 	struct str reason; /* of a cancel, for people: as the client says, or why; may be empty */
 	enum mcp_level level;
+	unsigned abilities; /* of new jobs: what the client answers (enum mcp_ability) */
 	struct mcp_client client;
 	const struct mcp_version *version;
 };
@@ -132,6 +137,12 @@ uint64_t mcp_server_deadline(const struct mcp_server *server);
 
 /* mcp_connection_finish of every connection. */
 void mcp_server_finish(struct mcp_server *server);
+
+/* What there is to be had beside tools, from now on. */
+struct mcp_server_offers {
+	bool resources, prompts, completions, subscriptions;
+};
+void mcp_server_offer(struct mcp_server *server, struct mcp_server_offers offers);
 
 /* To every client that wants to know. */
 void mcp_server_list_changed(struct mcp_server *server, enum mcp_list list);
@@ -197,6 +208,26 @@ bool mcp_job_wants_log(const struct mcp_job *job, enum mcp_level level);
  * runs wait) or -ENOMEM; the job goes on then. expires_ns: when a run that waits
  * without a request is cancelled. */
 int mcp_job_ask(struct mcp_job *job, const struct mcp_question *question, uint64_t expires_ns);
+
+/* ---- mcp_server_relay.c: what a server behind us asks the client ----------------- */
+
+struct mcp_relay {
+	uint64_t number;    /* of the job's own, which comes back with the answer */
+	const char *method; /* a constant: elicitation/create, sampling/createMessage, roots/list */
+	struct str key;     /* what the server calls it; empty = nothing */
+	struct str params;  /* JSON, an object; empty = none */
+};
+
+/* Hands a question on, as it is; several may be open. It is sent by mcp_server_relay_all: a modern
+ * client gets all of them at once. Fails with -ENOTSUP (the client cannot answer that),
+ * PERCH_ELIMIT (too many are open), -ENOMEM. */
+int mcp_job_relay(struct mcp_job *job, const struct mcp_relay *relay, uint64_t expires_ns);
+
+/* It is no longer wanted. */
+void mcp_job_unrelay(struct mcp_job *job, uint64_t number);
+
+/* When all that is to be asked together was handed in. */
+void mcp_server_relay_all(struct mcp_server *server);
 
 /* The open question is no longer wanted; without one, nothing. */
 void mcp_job_withdraw(struct mcp_job *job);

@@ -22,11 +22,11 @@ static const char *mcp_ask_key(const struct mcp_job *job, char text[MCP_KEY_TEXT
 static int mcp_ask_legacy(struct mcp_job *job)
 {
 	struct mcp_connection *connection = job->request->reply.connection;
-	int r = jsonrpc_ids_issue(&connection->asked, &job->waiting);
+	int r = jsonrpc_ids_issue(&connection->asked, &job->asked.waiting);
 	if (r < 0)
 		return r;
 	perch_json_writer writer = mcp_write_begin(job->server);
-	jsonrpc_begin_request(&writer, &job->waiting.id, "elicitation/create");
+	jsonrpc_begin_request(&writer, &job->asked.waiting.id, "elicitation/create");
 	perch_json_write_name(&writer, "params");
 	mcp_form_write(&writer, &job->question, job->version);
 	jsonrpc_end(&writer);
@@ -35,7 +35,7 @@ static int mcp_ask_legacy(struct mcp_job *job)
 	return 0;
 }
 
-static void mcp_ask_write_ticket(perch_json_writer *writer, const struct mcp_job *job)
+void mcp_ask_write_ticket(perch_json_writer *writer, const struct mcp_job *job)
 {
 	const struct mcp_ticket ticket = {
 		.handle = job->handle,
@@ -69,7 +69,7 @@ static void mcp_ask_reply(const struct mcp_job *job, const struct mcp_reply *rep
 	mcp_reply_end(reply, &writer, MCP_NOT_CACHED);
 }
 
-static bool mcp_ask_may_park(const struct mcp_job *job)
+bool mcp_ask_may_park(const struct mcp_job *job)
 {
 	const struct mcp_server *server = job->server;
 	size_t of_this = 0;
@@ -79,16 +79,21 @@ static bool mcp_ask_may_park(const struct mcp_job *job)
 		of_this < server->options.parked_each_max;
 }
 
-static int mcp_ask_modern(struct mcp_job *job)
+void mcp_ask_park(struct mcp_job *job)
 {
 	struct mcp_request *request = job->request;
-	if (!mcp_ask_may_park(job))
-		return PERCH_ELIMIT;
-	job->is_asking = true;
-	mcp_ask_reply(job, &request->reply);
 	mcp_job_detach(job);
 	mcp_request_free(request);
 	list_append(&job->server->parked, job);
+}
+
+static int mcp_ask_modern(struct mcp_job *job)
+{
+	if (!mcp_ask_may_park(job))
+		return PERCH_ELIMIT;
+	job->is_asking = true;
+	mcp_ask_reply(job, &job->request->reply);
+	mcp_ask_park(job);
 	return 0;
 }
 
@@ -99,7 +104,7 @@ int mcp_job_ask(struct mcp_job *job, const struct mcp_question *question, uint64
 		return -EBUSY;
 	if (mcp_form_is_secret(question))
 		return -EACCES;
-	bool is_possible = job->request && job->can_ask && job->method->subject;
+	bool is_possible = job->request && job->abilities & MCP_CAN_ELICIT && job->method->subject;
 	if (!is_possible || !mcp_form_fits(question, job->version))
 		return -ENOTSUP;
 	arena_reset(&job->arena);
@@ -112,6 +117,20 @@ int mcp_job_ask(struct mcp_job *job, const struct mcp_question *question, uint64
 	return job->version->is_modern ? mcp_ask_modern(job) : mcp_ask_legacy(job);
 }
 
+void mcp_ask_send_cancel(struct mcp_job *job, const struct jsonrpc_id *id)
+{
+	perch_json_writer writer = mcp_write_begin(job->server);
+	jsonrpc_begin_notification(&writer, "notifications/cancelled");
+	perch_json_write_name(&writer, "params");
+	perch_json_begin_object(&writer);
+	perch_json_write_name(&writer, "requestId");
+	jsonrpc_id_write(&writer, id);
+	json_write_text(&writer, "reason", STR("the question is no longer open"));
+	perch_json_end_object(&writer);
+	jsonrpc_end(&writer);
+	mcp_send(job->request->reply.connection, job->request->reply.stream, JSONRPC_NOTIFICATION);
+}
+
 void mcp_job_withdraw(struct mcp_job *job)
 {
 	if (!job->is_asking)
@@ -119,18 +138,8 @@ void mcp_job_withdraw(struct mcp_job *job)
 	job->is_asking = false;
 	if (!job->request)
 		return;
-	struct mcp_connection *connection = job->request->reply.connection;
-	jsonrpc_ids_remove(&connection->asked, &job->waiting);
-	perch_json_writer writer = mcp_write_begin(job->server);
-	jsonrpc_begin_notification(&writer, "notifications/cancelled");
-	perch_json_write_name(&writer, "params");
-	perch_json_begin_object(&writer);
-	perch_json_write_name(&writer, "requestId");
-	jsonrpc_id_write(&writer, &job->waiting.id);
-	json_write_text(&writer, "reason", STR("the question is no longer open"));
-	perch_json_end_object(&writer);
-	jsonrpc_end(&writer);
-	mcp_send(connection, job->request->reply.stream, JSONRPC_NOTIFICATION);
+	jsonrpc_ids_remove(&job->request->reply.connection->asked, &job->asked.waiting);
+	mcp_ask_send_cancel(job, &job->asked.waiting.id);
 }
 
 /* ---- answers --------------------------------------------------------------- */
@@ -155,7 +164,12 @@ void mcp_ask_take(struct mcp_connection *connection, const struct jsonrpc_messag
 	struct jsonrpc_waiting *waiting = jsonrpc_ids_find(&connection->asked, &message->id);
 	if (!waiting)
 		return;
-	struct mcp_job *job = container_of(waiting, struct mcp_job, waiting);
+	struct mcp_asked *asked = container_of(waiting, struct mcp_asked, waiting);
+	struct mcp_job *job = asked->job;
+	if (asked->is_relay) {
+		mcp_relay_take(container_of(asked, struct mcp_relayed, asked), message);
+		return;
+	}
 	struct arena *scratch = &connection->server->scratch;
 	struct mcp_answer answer = { 0 };
 	perch_err err = { 0 };
@@ -188,13 +202,13 @@ static struct mcp_job *mcp_ask_find(
 }
 
 /* The run goes on, with this request. */
-static bool mcp_ask_unpark(struct mcp_job *job, struct mcp_taking *taking)
+bool mcp_ask_unpark(struct mcp_job *job, struct mcp_taking *taking)
 {
 	struct mcp_request *request = mcp_request_new(taking, &taking->connection->running);
 	if (!request)
 		return false;
 	list_remove(&job->server->parked, job);
-	job->can_ask = taking->can_ask;
+	job->abilities = taking->abilities;
 	mcp_job_attach(job, request);
 	return true;
 }
@@ -248,6 +262,8 @@ void mcp_ask_resume(struct mcp_taking *taking, struct str name, const perch_json
 			"the requestState is not valid here, was used already, or has expired");
 	else if (job->is_asking)
 		mcp_ask_answer(job, taking);
+	else if (mcp_relay_is_open(job))
+		mcp_relay_resume(job, taking);
 	else if (mcp_ask_unpark(job, taking) && job->is_ended)
 		mcp_job_hand_over(job);
 }

@@ -30,10 +30,11 @@ struct mcp_job *mcp_job_new(struct mcp_taking *taking, struct str name)
 		memcpy(job->bytes, name.data, name.len);
 	if (principal.len)
 		memcpy(job->bytes + name.len, principal.data, principal.len);
-	job->can_ask = taking->can_ask;
-	bool is_kept = taking->reply.version->is_modern && taking->can_ask;
+	job->asked.job = job;
+	job->abilities = taking->abilities;
+	bool is_kept = taking->reply.version->is_modern && taking->abilities;
 	if (is_kept && mcp_digest(perch_json_get(taking->params, "arguments"), job->digest) < 0)
-		job->can_ask = false;
+		job->abilities = 0;
 	mcp_job_attach(job, request);
 	return job;
 }
@@ -70,6 +71,9 @@ void mcp_job_free(struct mcp_job *job)
 {
 	struct mcp_request *request = job->request;
 	mcp_job_withdraw(job);
+	mcp_relays_drop(job);
+	if (job->server->answered == job)
+		job->server->answered = NULL;
 	if (request) {
 		mcp_job_detach(job);
 		mcp_request_free(request);

@@ -60,12 +60,27 @@ void mcp_subscriptions_free(struct list *subscriptions)
 	}
 }
 
-static void mcp_listen_wish(
-	struct mcp_connection *connection, enum mcp_wish_kind kind, struct str uri)
+static void mcp_listen_wish(struct mcp_connection *connection, enum mcp_wish_kind kind,
+	struct str uri, const struct mcp_version *version)
 {
 	struct mcp_server *server = connection->server;
-	server->table->wish(
-		server->data, &(struct mcp_wish){ .kind = kind, .connection = connection, .name = uri });
+	server->table->wish(server->data,
+		&(struct mcp_wish){
+			.kind = kind,
+			.connection = connection,
+			.name = uri,
+			.version = version,
+		});
+}
+
+/* The client is gone, and does not want to hear of any. */
+void mcp_subscriptions_end(struct mcp_connection *connection)
+{
+	for (const struct mcp_subscription *subscription = list_first(&connection->resources);
+		 subscription; subscription = list_next(subscription))
+		mcp_listen_wish(connection, MCP_UNSUBSCRIBE,
+			(struct str){ subscription->uri, subscription->len }, connection->version);
+	mcp_subscriptions_free(&connection->resources);
 }
 
 /* The two methods of legacy clients. */
@@ -90,7 +105,7 @@ void mcp_take_subscribe(struct mcp_taking *taking)
 	} else {
 		mcp_say_done(taking);
 		if (r > 0)
-			mcp_listen_wish(connection, MCP_SUBSCRIBE, uri);
+			mcp_listen_wish(connection, MCP_SUBSCRIBE, uri, connection->version);
 	}
 }
 
@@ -107,7 +122,7 @@ void mcp_take_unsubscribe(struct mcp_taking *taking)
 	}
 	mcp_say_done(taking);
 	if (subscription)
-		mcp_listen_wish(connection, MCP_UNSUBSCRIBE, uri);
+		mcp_listen_wish(connection, MCP_UNSUBSCRIBE, uri, connection->version);
 }
 
 /* ---- subscriptions/listen --------------------------------------------------- */
@@ -204,8 +219,8 @@ static void mcp_listen_wishes(const struct mcp_request *request, enum mcp_wish_k
 {
 	for (const struct mcp_subscription *subscription = list_first(&request->resources);
 		 subscription; subscription = list_next(subscription))
-		mcp_listen_wish(
-			request->reply.connection, kind, (struct str){ subscription->uri, subscription->len });
+		mcp_listen_wish(request->reply.connection, kind,
+			(struct str){ subscription->uri, subscription->len }, request->reply.version);
 }
 
 void mcp_take_listen(struct mcp_taking *taking)

@@ -14,7 +14,7 @@ static void mcp_refuse_version(struct mcp_taking *taking, struct str asked)
 	perch_json_writer writer = json_writer_on(&data);
 	perch_json_begin_object(&writer);
 	perch_json_write_name(&writer, "supported");
-	mcp_versions_write(&writer, false);
+	mcp_versions_write(&writer);
 	struct str shown = { asked.data, (size_t)utf8_quoted(asked) };
 	json_write_text(&writer, "requested", shown);
 	perch_json_end_object(&writer);
@@ -27,18 +27,35 @@ static void mcp_refuse_version(struct mcp_taking *taking, struct str asked)
 /* ---- what a request says of itself ----------------------------------------- */
 
 /* NULL is a client that can do nothing. */
-static bool mcp_can_ask(const perch_json_value *capabilities)
+static unsigned mcp_read_abilities(const perch_json_value *capabilities)
 {
 	const perch_json_value *elicitation = perch_json_get(capabilities, "elicitation");
-	if (perch_json_type_of(elicitation) != PERCH_JSON_OBJECT)
-		return false;
-	return perch_json_get(elicitation, "form") || !perch_json_get(elicitation, "url");
+	unsigned abilities = 0;
+	if (perch_json_type_of(elicitation) == PERCH_JSON_OBJECT &&
+		(perch_json_get(elicitation, "form") || !perch_json_get(elicitation, "url")))
+		abilities |= MCP_CAN_ELICIT;
+	if (perch_json_type_of(perch_json_get(capabilities, "sampling")) == PERCH_JSON_OBJECT)
+		abilities |= MCP_CAN_SAMPLE;
+	if (perch_json_type_of(perch_json_get(capabilities, "roots")) == PERCH_JSON_OBJECT)
+		abilities |= MCP_HAS_ROOTS;
+	return abilities;
 }
 
 static void mcp_read_client(struct mcp_client *client, const perch_json_value *info)
 {
 	client->name = mcp_text_of(perch_json_get(info, "name"));
 	client->version = mcp_text_of(perch_json_get(info, "version"));
+}
+
+static bool mcp_header_fits(
+	struct mcp_taking *taking, const char *header, struct str given, struct str body)
+{
+	if (!given.data || str_eq(given, body))
+		return true;
+	mcp_refuse(taking, MCP_HEADER_MISMATCH,
+		given.len ? "the header %s says something else than the body" : "the header %s is missing",
+		header);
+	return false;
 }
 
 static bool mcp_take_modern_meta(struct mcp_taking *taking, const perch_json_value *version)
@@ -54,6 +71,9 @@ static bool mcp_take_modern_meta(struct mcp_taking *taking, const perch_json_val
 		mcp_refuse(taking, JSONRPC_INVALID_PARAMS, "_meta: the protocolVersion must be a string");
 		return false;
 	}
+	if (!mcp_header_fits(
+			taking, "MCP-Protocol-Version", taking->line->header_version, json_str(version)))
+		return false;
 	taking->reply.version = mcp_version_find(json_str(version), true);
 	if (!taking->reply.version) {
 		mcp_refuse_version(taking, json_str(version));
@@ -69,7 +89,7 @@ static bool mcp_take_modern_meta(struct mcp_taking *taking, const perch_json_val
 		mcp_refuse(taking, JSONRPC_INVALID_PARAMS, "_meta: there is no such logLevel");
 		return false;
 	}
-	taking->can_ask = mcp_can_ask(abilities);
+	taking->abilities = mcp_read_abilities(abilities);
 	mcp_read_client(&taking->client, perch_json_get(taking->meta, MCP_META("clientInfo")));
 	return true;
 }
@@ -80,7 +100,7 @@ static bool mcp_take_legacy_meta(struct mcp_taking *taking, struct str method)
 	const struct mcp_connection *connection = taking->connection;
 	taking->reply.version = connection->version;
 	taking->log_level = connection->log_level;
-	taking->can_ask = connection->can_ask;
+	taking->abilities = connection->abilities;
 	taking->client.name = str_from(connection->client_name);
 	taking->client.version = str_from(connection->client_version);
 	if (connection->version)
@@ -116,17 +136,6 @@ bool mcp_take_meta(struct mcp_taking *taking, struct str method)
 
 /* ---- headers --------------------------------------------------------------- */
 
-static bool mcp_header_fits(
-	struct mcp_taking *taking, const char *header, struct str given, struct str body)
-{
-	if (!given.data || str_eq(given, body))
-		return true;
-	mcp_refuse(taking, MCP_HEADER_MISMATCH,
-		given.len ? "the header %s says something else than the body" : "the header %s is missing",
-		header);
-	return false;
-}
-
 bool mcp_headers_fit(struct mcp_taking *taking, struct str method)
 {
 	const struct mcp_line *line = taking->line;
@@ -134,9 +143,7 @@ bool mcp_headers_fit(struct mcp_taking *taking, struct str method)
 		taking->method->subject ? perch_json_get(taking->params, taking->method->subject) : NULL;
 	if (!taking->reply.version->is_modern)
 		return true;
-	return mcp_header_fits(taking, "MCP-Protocol-Version", line->header_version,
-			   str_from(taking->reply.version->name)) &&
-		mcp_header_fits(taking, "Mcp-Method", line->header_method, method) &&
+	return mcp_header_fits(taking, "Mcp-Method", line->header_method, method) &&
 		(!name ||
 			mcp_header_fits(taking, "Mcp-Name", line->header_name,
 				perch_json_type_of(name) == PERCH_JSON_STRING ? json_str(name) : STR("")));
@@ -168,7 +175,7 @@ void mcp_take_initialize(struct mcp_taking *taking)
 	}
 	const struct mcp_version *known = mcp_version_find(json_str(version), false);
 	connection->version = known ? known : mcp_version_fallback;
-	connection->can_ask = mcp_can_ask(perch_json_get(taking->params, "capabilities"));
+	connection->abilities = mcp_read_abilities(perch_json_get(taking->params, "capabilities"));
 	if (mcp_keep_client(connection, perch_json_get(taking->params, "clientInfo")) < 0) {
 		mcp_taking_fail(taking);
 		return;

@@ -22,6 +22,7 @@ static void mcp_wish_for(struct mcp_taking *taking, struct mcp_job *job, struct 
 			.arguments = arguments,
 			.params = taking->params,
 			.level = taking->log_level,
+			.abilities = taking->abilities,
 			.client = taking->client,
 			.version = taking->reply.version,
 		});
@@ -182,7 +183,7 @@ static void mcp_take_discover(struct mcp_taking *taking)
 	const struct mcp_server *server = taking->connection->server;
 	perch_json_writer writer = mcp_reply_begin(&taking->reply, "complete");
 	perch_json_write_name(&writer, "supportedVersions");
-	mcp_versions_write(&writer, true);
+	mcp_versions_write(&writer);
 	mcp_capabilities_write(&writer, server, taking->reply.version);
 	if (server->options.instructions.len)
 		json_write_text(&writer, "instructions", server->options.instructions);

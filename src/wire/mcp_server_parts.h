@@ -18,6 +18,8 @@ struct mcp_server {
 	struct list connections;
 	struct list beating; /* jobs whose client wants progress; the longest silent one first */
 	struct list parked;  /* jobs that wait without a request */
+	bool has_relays;     /* some are not sent yet */
+	const struct mcp_job *answered; /* the job that is being told; NULL: it is gone */
 	struct mcp_results results;
 	struct buf out;       /* the message that is being written */
 	perch_json *json;     /* what frontends hand in */
@@ -79,7 +81,7 @@ struct mcp_connection {
 	/* Legacy. */
 	const struct mcp_version *version; /* NULL: there was no initialize */
 	bool is_initialized;               /* the client has said that it is ready */
-	bool can_ask;
+	unsigned abilities;                /* enum mcp_ability */
 	enum mcp_level log_level;
 	struct list resources; /* struct mcp_subscription */
 	char *client_name;
@@ -89,9 +91,27 @@ struct mcp_connection {
 
 struct mcp_method;
 
+/* A request of ours to a legacy client: for a question of the job, or one that is relayed. */
+struct mcp_asked {
+	struct jsonrpc_waiting waiting;
+	struct mcp_job *job;
+	bool is_relay;
+};
+
+struct mcp_relayed {
+	struct link link; /* of the job's */
+	struct mcp_asked asked;
+	uint64_t number;
+	const char *method;
+	struct str key, params;
+	bool is_sent;
+	char bytes[];
+};
+
 struct mcp_job {
-	struct link link;               /* of beating, or of parked */
-	struct jsonrpc_waiting waiting; /* our question (legacy) */
+	struct link link;       /* of beating, or of parked */
+	struct mcp_asked asked; /* our question (legacy) */
+	struct list relays;     /* struct mcp_relayed */
 	struct mcp_server *server;
 	struct mcp_request *request; /* NULL: parked */
 	void *data;
@@ -100,8 +120,8 @@ struct mcp_job {
 	double progress; /* the last one that was sent; < 0 = none */
 	uint64_t beat_ns;
 	bool is_beating;
-	bool can_ask;
-	size_t from; /* lists: where the page begins */
+	unsigned abilities; /* enum mcp_ability */
+	size_t from;        /* lists: where the page begins */
 	/* Questions. */
 	struct arena arena; /* of the open question */
 	struct mcp_question question;
@@ -130,7 +150,7 @@ struct mcp_taking {
 	const perch_json_value *meta;
 	struct jsonrpc_id progress_token;
 	enum mcp_level log_level;
-	bool can_ask;
+	unsigned abilities; /* enum mcp_ability */
 	struct mcp_client client;
 	const struct mcp_method *method;
 };
@@ -227,6 +247,25 @@ void mcp_job_hand_over(struct mcp_job *job);
 /* A response of the client to a question of ours. */
 void mcp_ask_take(struct mcp_connection *connection, const struct jsonrpc_message *message);
 
+/* What both ask by: a reply that is none yet, a key, a ticket. */
+bool mcp_ask_may_park(const struct mcp_job *job);
+void mcp_ask_write_ticket(perch_json_writer *writer, const struct mcp_job *job);
+void mcp_ask_park(struct mcp_job *job);
+bool mcp_ask_unpark(struct mcp_job *job, struct mcp_taking *taking);
+void mcp_ask_send_cancel(struct mcp_job *job, const struct jsonrpc_id *id);
+
+/* ---- relays (mcp_server_relay.c) ---------------------------------------------- */
+
+/* The answer of a legacy client. */
+void mcp_relay_take(struct mcp_relayed *relay, const struct jsonrpc_message *message);
+
+/* The request of a modern one that has the answers. */
+void mcp_relay_resume(struct mcp_job *job, struct mcp_taking *taking);
+bool mcp_relay_is_open(const struct mcp_job *job);
+
+/* All are taken back. */
+void mcp_relays_drop(struct mcp_job *job);
+
 /* A request that carries a requestState. */
 void mcp_ask_resume(struct mcp_taking *taking, struct str name, const perch_json_value *state);
 void mcp_ask_tick(struct mcp_server *server);
@@ -239,5 +278,6 @@ void mcp_take_listen(struct mcp_taking *taking);
 void mcp_take_subscribe(struct mcp_taking *taking);
 void mcp_take_unsubscribe(struct mcp_taking *taking);
 void mcp_subscriptions_free(struct list *subscriptions);
+void mcp_subscriptions_end(struct mcp_connection *connection);
 
 #endif

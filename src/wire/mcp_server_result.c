@@ -12,6 +12,7 @@
 static struct mcp_reply mcp_job_last_reply(struct mcp_job *job)
 {
 	mcp_job_withdraw(job);
+	mcp_relays_drop(job);
 	if (job->request)
 		return job->request->reply;
 	return (struct mcp_reply){ .version = job->version, .keeper = job };

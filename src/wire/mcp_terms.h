@@ -35,6 +35,14 @@ const char *mcp_level_name(enum mcp_level level);
 
 enum mcp_list { MCP_TOOLS, MCP_RESOURCES, MCP_PROMPTS };
 
+/* What a client answers of what a server may ask: bits. */
+enum mcp_ability {
+	MCP_CAN_ELICIT = 1 << 0,
+	MCP_CAN_SAMPLE = 1 << 1,
+	MCP_HAS_ROOTS = 1 << 2,
+	MCP_CAN_ALL = MCP_CAN_ELICIT | MCP_CAN_SAMPLE | MCP_HAS_ROOTS,
+};
+
 /* A text for people, as much of it as a message quotes; empty = it is none. */
 struct str mcp_text_of(const perch_json_value *value);
 

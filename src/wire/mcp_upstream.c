@@ -70,7 +70,7 @@ static void mcp_upstream_fail(struct mcp_upstream *upstream, const char *format,
 	mcp_upstream_tell(upstream, &told);
 }
 
-static void mcp_upstream_ask_own(
+void mcp_upstream_ask_own(
 	struct mcp_upstream *upstream, enum mcp_call_use use, const char *method, struct str params)
 {
 	struct mcp_call *call;
@@ -91,21 +91,23 @@ static void mcp_upstream_probe(struct mcp_upstream *upstream)
 	mcp_upstream_ask_own(upstream, MCP_CALL_PROBE, "server/discover", (struct str){ 0 });
 }
 
-void mcp_upstream_write_abilities(
-	perch_json_writer *writer, const struct mcp_upstream_options *options)
+void mcp_upstream_write_abilities(perch_json_writer *writer, unsigned abilities)
 {
+	static const struct {
+		enum mcp_ability ability;
+		const char *name;
+		struct str value;
+	} known[] = {
+		{ MCP_CAN_ELICIT, "elicitation", STR("{\"form\":{}}") },
+		{ MCP_HAS_ROOTS, "roots", STR("{}") },
+		{ MCP_CAN_SAMPLE, "sampling", STR("{}") },
+	};
 	perch_json_begin_object(writer);
-	if (options->can_elicit) {
-		perch_json_write_name(writer, "elicitation");
-		perch_json_write_raw(writer, "{\"form\":{}}", sizeof("{\"form\":{}}") - 1);
-	}
-	if (options->has_roots) {
-		perch_json_write_name(writer, "roots");
-		perch_json_write_raw(writer, "{}", 2);
-	}
-	if (options->can_sample) {
-		perch_json_write_name(writer, "sampling");
-		perch_json_write_raw(writer, "{}", 2);
+	for (size_t i = 0; i < COUNT(known); i++) {
+		if (!(abilities & known[i].ability))
+			continue;
+		perch_json_write_name(writer, known[i].name);
+		perch_json_write_raw(writer, known[i].value.data, known[i].value.len);
 	}
 	perch_json_end_object(writer);
 }
@@ -128,7 +130,7 @@ static void mcp_upstream_hello(struct mcp_upstream *upstream)
 	perch_json_begin_object(&writer);
 	json_write_text(&writer, "protocolVersion", str_from(mcp_version_fallback->name));
 	perch_json_write_name(&writer, "capabilities");
-	mcp_upstream_write_abilities(&writer, &upstream->options);
+	mcp_upstream_write_abilities(&writer, upstream->options.hello_abilities);
 	perch_json_write_name(&writer, "clientInfo");
 	mcp_upstream_write_self(&writer, &upstream->options);
 	perch_json_end_object(&writer);
@@ -149,66 +151,13 @@ void mcp_upstream_open(struct mcp_upstream *upstream)
 
 /* ---- what it says of itself ------------------------------------------------ */
 
-static struct str mcp_facts_text(
-	struct mcp_upstream *upstream, const perch_json_value *object, const char *name)
+static bool mcp_upstream_is_modern(const perch_json_value *result)
 {
-	const perch_json_value *value = perch_json_get(object, name);
-	struct str text = { 0 };
-	if (perch_json_type_of(value) != PERCH_JSON_STRING)
-		return text;
-	text = json_str(value);
-	if (text.len > MCP_UPSTREAM_FACT_MAX)
-		text.len = utf8_whole_prefix(text.data, MCP_UPSTREAM_FACT_MAX);
-	char *copy = arena_dup(&upstream->arena, text);
-	if (!copy)
-		upstream->is_broken = true;
-	return (struct str){ copy, copy ? text.len : 0 };
-}
-
-static void mcp_facts_read(struct mcp_upstream *upstream, const perch_json_value *result)
-{
-	struct mcp_upstream_facts *facts = &upstream->facts;
-	const perch_json_value *abilities = perch_json_get(result, "capabilities");
-	const perch_json_value *self = upstream->version->is_modern
-		? perch_json_get(perch_json_get(result, "_meta"), MCP_META("serverInfo"))
-		: perch_json_get(result, "serverInfo");
-	facts->version = upstream->version;
-	facts->name = mcp_facts_text(upstream, self, "name");
-	facts->title = mcp_facts_text(upstream, self, "title");
-	facts->server_version = mcp_facts_text(upstream, self, "version");
-	facts->instructions = mcp_facts_text(upstream, result, "instructions");
-	facts->has_tools = perch_json_get(abilities, "tools");
-	facts->has_resources = perch_json_get(abilities, "resources");
-	facts->has_prompts = perch_json_get(abilities, "prompts");
-	facts->has_completions = perch_json_get(abilities, "completions");
-	facts->has_logging = perch_json_get(abilities, "logging");
-	struct str raw = STR("{}");
-	if (perch_json_type_of(abilities) == PERCH_JSON_OBJECT)
-		raw.data = perch_json_raw(abilities, &raw.len);
-	const char *copy = raw.len <= MCP_UPSTREAM_FACT_MAX ? arena_dup(&upstream->arena, raw) : NULL;
-	facts->capabilities = copy ? (struct str){ copy, raw.len } : STR("{}");
-}
-
-static void mcp_upstream_listen(struct mcp_upstream *upstream)
-{
-	const struct mcp_upstream_facts *facts = &upstream->facts;
-	_cleanup_(buf_free) struct buf params = { 0 };
-	perch_json_writer writer = json_writer_on(&params);
-	if (!upstream->options.listens || !upstream->version->is_modern)
-		return;
-	perch_json_begin_object(&writer);
-	perch_json_write_name(&writer, "notifications");
-	perch_json_begin_object(&writer);
-	json_write_flag(&writer, "toolsListChanged", facts->has_tools);
-	json_write_flag(&writer, "resourcesListChanged", facts->has_resources);
-	json_write_flag(&writer, "promptsListChanged", facts->has_prompts);
-	perch_json_end_object(&writer);
-	perch_json_end_object(&writer);
-	if (params.failed)
-		upstream->is_broken = true;
-	else
-		mcp_upstream_ask_own(upstream, MCP_CALL_LISTEN, "subscriptions/listen",
-			(struct str){ params.data, params.len });
+	perch_json_iter iter = perch_json_iterate(perch_json_get(result, "supportedVersions"));
+	for (const perch_json_value *item; (item = perch_json_next(&iter));)
+		if (perch_json_is(item, MCP_MODERN_VERSION))
+			return true;
+	return false;
 }
 
 static void mcp_upstream_be_open(struct mcp_upstream *upstream, const perch_json_value *result)
@@ -229,13 +178,35 @@ static void mcp_upstream_be_open(struct mcp_upstream *upstream, const perch_json
 
 /* ---- answers to hello ------------------------------------------------------ */
 
-static bool mcp_upstream_is_modern(const perch_json_value *result)
+/* What the engine itself has asked for, before it is open. */
+static struct mcp_call *mcp_upstream_own_call(
+	const struct mcp_upstream *upstream, enum mcp_call_use use)
 {
-	perch_json_iter iter = perch_json_iterate(perch_json_get(result, "supportedVersions"));
-	for (const perch_json_value *item; (item = perch_json_next(&iter));)
-		if (perch_json_is(item, MCP_MODERN_VERSION))
-			return true;
-	return false;
+	struct mcp_call *call = list_first(&upstream->calls);
+	while (call && call->use != use)
+		call = list_next(call);
+	return call;
+}
+
+static void mcp_upstream_give_up(struct mcp_upstream *upstream, enum mcp_call_use use)
+{
+	struct mcp_call *call = mcp_upstream_own_call(upstream, use);
+	if (call)
+		mcp_call_cancel(call, STR("it takes too long"));
+}
+
+/* The answer of a modern server that was slow: it is one, although `initialize` is on its way. */
+static void mcp_upstream_probed_late(
+	struct mcp_upstream *upstream, const struct jsonrpc_message *message)
+{
+	if (message && message->kind == JSONRPC_RESULT && mcp_upstream_is_modern(message->result)) {
+		mcp_upstream_give_up(upstream, MCP_CALL_HELLO);
+		upstream->version = mcp_version_find(STR(MCP_MODERN_VERSION), true);
+		mcp_upstream_be_open(upstream, message->result);
+	} else if (!mcp_upstream_own_call(upstream, MCP_CALL_HELLO)) {
+		mcp_upstream_fail(
+			upstream, "it refuses initialize, and does not speak " MCP_MODERN_VERSION);
+	}
 }
 
 static void mcp_upstream_probed(
@@ -261,6 +232,9 @@ static void mcp_upstream_greeted(
 		mcp_upstream_fail(upstream, "it does not answer initialize");
 		return;
 	}
+	/* A modern server knows no initialize: it may still answer what it was asked first. */
+	if (message->kind == JSONRPC_ERROR && mcp_upstream_own_call(upstream, MCP_CALL_PROBE))
+		return;
 	if (message->kind == JSONRPC_ERROR) {
 		mcp_upstream_fail(upstream, "it refuses initialize: %.*s", utf8_quoted(message->text),
 			message->text.data ? message->text.data : "");
@@ -268,6 +242,7 @@ static void mcp_upstream_greeted(
 	}
 	struct str version = mcp_text_of(perch_json_get(message->result, "protocolVersion"));
 	upstream->version = mcp_version_find(version, false);
+	mcp_upstream_give_up(upstream, MCP_CALL_PROBE);
 	if (upstream->version)
 		mcp_upstream_be_open(upstream, message->result);
 	else
@@ -280,23 +255,34 @@ void mcp_upstream_opened(
 {
 	if (use == MCP_CALL_PROBE && upstream->stage == MCP_STAGE_PROBE)
 		mcp_upstream_probed(upstream, message);
+	else if (use == MCP_CALL_PROBE && upstream->stage == MCP_STAGE_HELLO)
+		mcp_upstream_probed_late(upstream, message);
 	else if (use == MCP_CALL_HELLO && upstream->stage == MCP_STAGE_HELLO)
 		mcp_upstream_greeted(upstream, message);
 }
 
 /* ---- time and the end ------------------------------------------------------ */
 
+void mcp_upstream_now(struct mcp_upstream *upstream, uint64_t now_ns)
+{
+	upstream->now_ns = now_ns;
+}
+
+/* One that may be a legacy server is greeted as one, while the answer to the probe may still come.
+ */
 void mcp_upstream_tick(struct mcp_upstream *upstream, uint64_t now_ns)
 {
 	upstream->now_ns = now_ns;
 	if (now_ns < upstream->due_ns)
 		return;
 	upstream->due_ns = NEVER;
-	struct mcp_call *call = list_first(&upstream->calls); /* before it is open there is one … */
-	if (!call)                                            /* … unless memory ran out */
+	if (upstream->stage == MCP_STAGE_PROBE && upstream->options.era == MCP_FIND_OUT) {
+		mcp_upstream_hello(upstream);
 		return;
-	enum mcp_call_use use = call->use;
-	mcp_call_cancel(call, STR("it takes too long"));
+	}
+	enum mcp_call_use use = upstream->stage == MCP_STAGE_PROBE ? MCP_CALL_PROBE : MCP_CALL_HELLO;
+	mcp_upstream_give_up(upstream, MCP_CALL_PROBE);
+	mcp_upstream_give_up(upstream, MCP_CALL_HELLO);
 	mcp_upstream_opened(upstream, use, NULL);
 }
 

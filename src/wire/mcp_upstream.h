@@ -38,6 +38,7 @@ struct mcp_upstream_facts {
 	struct str name, title, server_version, instructions;
 	struct str capabilities; /* JSON, an object */
 	bool has_tools, has_resources, has_prompts, has_completions, has_logging;
+	bool has_subscriptions; /* of single resources */
 };
 
 enum mcp_told_kind {
@@ -82,6 +83,7 @@ struct mcp_quizzed {
 	enum mcp_quiz_kind kind;
 	const perch_json_value *params; /* an object, or NULL */
 	struct mcp_call *call;          /* it belongs to; NULL: a legacy server does not say */
+	struct str key;                 /* what the server calls it; empty: a legacy one does not */
 };
 
 /* None may feed a line or free the upstream; all else is allowed. */
@@ -101,8 +103,9 @@ struct mcp_upstream_options {
 	struct str name; /* ours, as a client */
 	struct str version;
 	enum mcp_upstream_era era;
-	bool can_elicit, can_sample, has_roots;
-	bool listens; /* to changes of lists: modern servers want to be asked for that */
+	unsigned abilities;       /* enum mcp_ability, of all callers together … */
+	unsigned hello_abilities; /* … and those that a legacy server is told, once */
+	bool listens;             /* to changes of lists: modern servers want to be asked for that */
 	uint64_t probe_ns, open_ns;
 	size_t in_flight_max;
 };
@@ -117,8 +120,11 @@ void mcp_upstream_free(struct mcp_upstream *upstream);
 /* Says hello. */
 void mcp_upstream_open(struct mcp_upstream *upstream);
 
-/* Tells the time, by any clock that never goes back, before any other call; and when the next one
- * is needed, UINT64_MAX = never. */
+/* Tells the time, by any clock that never goes back, before any other call. */
+void mcp_upstream_now(struct mcp_upstream *upstream, uint64_t now_ns);
+
+/* The same, and has done what is due; when the next one is needed, UINT64_MAX = never. What the
+ * server has said must be taken before: its answer counts, however late it comes. */
 void mcp_upstream_tick(struct mcp_upstream *upstream, uint64_t now_ns);
 uint64_t mcp_upstream_deadline(const struct mcp_upstream *upstream);
 
@@ -144,6 +150,7 @@ struct mcp_call_options {
 	bool wants_progress;
 	bool wants_all_pages;     /* a list: the next page is asked for until there is none */
 	enum mcp_level log_level; /* modern: of this call alone. Not MCP_LEVEL_NONE: set it */
+	unsigned abilities;       /* of whoever waits for it, as far as the upstream's own go */
 	void *data;
 };
 
@@ -155,10 +162,21 @@ void *mcp_call_data(const struct mcp_call *call);
 /* Gives it up: the server is told, the call is gone. */
 void mcp_call_cancel(struct mcp_call *call, struct str reason);
 
+/* Has the server tell when a resource changes, and no more. A modern one is asked by a request that
+ * lasts: *watch, to be handed in again. Fails as mcp_call_begin. */
+int mcp_upstream_watch(struct mcp_upstream *upstream, struct str uri, int64_t *watch);
+void mcp_upstream_unwatch(struct mcp_upstream *upstream, struct str uri, int64_t watch);
+
+/* The least level that a legacy server is to log; a modern one is told by each call. */
+int mcp_upstream_set_level(struct mcp_upstream *upstream, enum mcp_level level);
+
 /* ---- quizzes ---------------------------------------------------------------- */
 
 void mcp_quiz_set_data(struct mcp_quiz *quiz, void *data);
 void *mcp_quiz_data(const struct mcp_quiz *quiz);
+
+/* Whether it belongs to no call, and does not end with one. */
+bool mcp_quiz_is_alone(const struct mcp_quiz *quiz);
 
 /* result is a JSON object. The quiz is gone then. */
 void mcp_quiz_answer(struct mcp_quiz *quiz, struct str result);

@@ -10,24 +10,21 @@
 
 static const struct {
 	const char *method;
-	size_t granted; /* the option that allows it */
+	enum mcp_ability ability;
 } mcp_quizzes[] = {
-	[MCP_QUIZ_ELICITATION] = { "elicitation/create",
-		offsetof(struct mcp_upstream_options, can_elicit) },
-	[MCP_QUIZ_SAMPLING] = { "sampling/createMessage",
-		offsetof(struct mcp_upstream_options, can_sample) },
-	[MCP_QUIZ_ROOTS] = { "roots/list", offsetof(struct mcp_upstream_options, has_roots) },
+	[MCP_QUIZ_ELICITATION] = { "elicitation/create", MCP_CAN_ELICIT },
+	[MCP_QUIZ_SAMPLING] = { "sampling/createMessage", MCP_CAN_SAMPLE },
+	[MCP_QUIZ_ROOTS] = { "roots/list", MCP_HAS_ROOTS },
 };
 
 /* Whether it is a question that we have said we answer. */
-static bool mcp_quiz_is_granted(
-	const struct mcp_upstream *upstream, struct str method, enum mcp_quiz_kind *ret_kind)
+static bool mcp_quiz_is_granted(unsigned abilities, struct str method, enum mcp_quiz_kind *ret_kind)
 {
 	for (size_t i = 0; i < COUNT(mcp_quizzes); i++) {
 		if (!str_is(method, mcp_quizzes[i].method))
 			continue;
 		*ret_kind = (enum mcp_quiz_kind)i;
-		return *(const bool *)((const char *)&upstream->options + mcp_quizzes[i].granted);
+		return abilities & mcp_quizzes[i].ability;
 	}
 	return false;
 }
@@ -80,6 +77,11 @@ void *mcp_quiz_data(const struct mcp_quiz *quiz)
 	return quiz->data;
 }
 
+bool mcp_quiz_is_alone(const struct mcp_quiz *quiz)
+{
+	return !quiz->call;
+}
+
 static void mcp_quiz_tell(struct mcp_quiz *quiz, const perch_json_value *params)
 {
 	const struct mcp_quizzed quizzed = {
@@ -87,6 +89,7 @@ static void mcp_quiz_tell(struct mcp_quiz *quiz, const perch_json_value *params)
 		.kind = quiz->kind,
 		.params = perch_json_type_of(params) == PERCH_JSON_OBJECT ? params : NULL,
 		.call = quiz->call,
+		.key = quiz->call ? quiz->key : STR(""),
 	};
 	quiz->upstream->table->quizzed(quiz->upstream->data, &quizzed);
 }
@@ -119,7 +122,8 @@ void mcp_quiz_take(struct mcp_upstream *upstream, const struct jsonrpc_message *
 		mcp_quiz_send_result(upstream, &message->id, STR("{}"));
 		return;
 	}
-	if (is_modern || !mcp_quiz_is_granted(upstream, message->method, &kind)) {
+	if (is_modern ||
+		!mcp_quiz_is_granted(upstream->options.hello_abilities, message->method, &kind)) {
 		mcp_quiz_send_error(
 			upstream, &message->id, JSONRPC_METHOD_NOT_FOUND, STR("this client does not do that"));
 		mcp_upstream_noise(upstream, "it asks for %.*s, which is not granted",
@@ -174,7 +178,7 @@ static bool mcp_quiz_ask_one(struct mcp_call *call, struct str key, const perch_
 	const perch_json_value *method = perch_json_get(request, "method");
 	enum mcp_quiz_kind kind;
 	if (perch_json_type_of(method) != PERCH_JSON_STRING ||
-		!mcp_quiz_is_granted(upstream, json_str(method), &kind) ||
+		!mcp_quiz_is_granted(mcp_call_abilities(call), json_str(method), &kind) ||
 		upstream->quiz_count >= MCP_UPSTREAM_QUIZZES_MAX)
 		return false;
 	struct mcp_quiz *quiz = mcp_quiz_new(upstream, key);

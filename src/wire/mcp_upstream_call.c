@@ -50,6 +50,12 @@ static void mcp_call_write_rounds(const struct mcp_call *call, perch_json_writer
 		mcp_call_write_raw(writer, "inputResponses", &call->responses);
 }
 
+unsigned mcp_call_abilities(const struct mcp_call *call)
+{
+	unsigned own = call->upstream->options.abilities;
+	return call->use == MCP_CALL_OF_CALLER ? own & call->options.abilities : own;
+}
+
 static void mcp_call_write_meta(const struct mcp_call *call, perch_json_writer *writer)
 {
 	const struct mcp_upstream *upstream = call->upstream;
@@ -64,7 +70,7 @@ static void mcp_call_write_meta(const struct mcp_call *call, perch_json_writer *
 		perch_json_write_name(writer, MCP_META("clientInfo"));
 		mcp_upstream_write_self(writer, &upstream->options);
 		perch_json_write_name(writer, MCP_META("clientCapabilities"));
-		mcp_upstream_write_abilities(writer, &upstream->options);
+		mcp_upstream_write_abilities(writer, mcp_call_abilities(call));
 	}
 	if (is_modern && options->log_level != MCP_LEVEL_NONE)
 		json_write_text(writer, MCP_META("logLevel"), str_from(mcp_level_name(options->log_level)));

@@ -38,7 +38,13 @@ struct mcp_upstream {
 };
 
 /* Whose a call is. */
-enum mcp_call_use { MCP_CALL_OF_CALLER, MCP_CALL_PROBE, MCP_CALL_HELLO, MCP_CALL_LISTEN };
+enum mcp_call_use {
+	MCP_CALL_OF_CALLER,
+	MCP_CALL_PROBE,
+	MCP_CALL_HELLO,
+	MCP_CALL_LISTEN,
+	MCP_CALL_REMARK, /* whose answer is of no matter */
+};
 
 struct mcp_call {
 	struct link link; /* of the upstream's calls */
@@ -77,10 +83,13 @@ void mcp_upstream_opened(
 void mcp_upstream_tell(struct mcp_upstream *upstream, const struct mcp_told *told);
 void mcp_upstream_noise(struct mcp_upstream *upstream, const char *format, ...) PERCH_PRINTF(2, 3);
 
+/* Asks for something of the engine's own; without memory it is broken. */
+void mcp_upstream_ask_own(
+	struct mcp_upstream *upstream, enum mcp_call_use use, const char *method, struct str params);
+
 /* Our own name and abilities, as both eras write them. */
 void mcp_upstream_write_self(perch_json_writer *writer, const struct mcp_upstream_options *options);
-void mcp_upstream_write_abilities(
-	perch_json_writer *writer, const struct mcp_upstream_options *options);
+void mcp_upstream_write_abilities(perch_json_writer *writer, unsigned abilities);
 
 /* Begins a message in the buffer, and sends it. */
 perch_json_writer mcp_upstream_write(struct mcp_upstream *upstream);
@@ -96,6 +105,19 @@ int mcp_call_send(struct mcp_call *call);
 void mcp_call_take(struct mcp_call *call, const struct jsonrpc_message *message);
 void mcp_call_fail(struct mcp_call *call, int64_t code, struct str text);
 void mcp_call_free(struct mcp_call *call);
+
+/* What may be asked while it is on its way. */
+unsigned mcp_call_abilities(const struct mcp_call *call);
+
+/* ---- mcp_upstream_facts.c -------------------------------------------------- */
+
+/* From its answer to hello. */
+void mcp_facts_read(struct mcp_upstream *upstream, const perch_json_value *result);
+
+/* ---- mcp_upstream_watch.c -------------------------------------------------- */
+
+/* Wants to hear of changes of lists, where the options say so. */
+void mcp_upstream_listen(struct mcp_upstream *upstream);
 
 /* ---- mcp_upstream_ask.c ---------------------------------------------------- */
 

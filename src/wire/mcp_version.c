@@ -39,11 +39,11 @@ const struct mcp_version *mcp_version_find(struct str name, bool is_modern)
 	return NULL;
 }
 
-void mcp_versions_write(perch_json_writer *writer, bool modern_only)
+void mcp_versions_write(perch_json_writer *writer)
 {
 	perch_json_begin_array(writer);
 	for (size_t i = 0; i < MCP_VERSION_COUNT; i++)
-		if (mcp_versions[i].is_modern || !modern_only)
+		if (mcp_versions[i].is_modern)
 			perch_json_write_string(writer, mcp_versions[i].name);
 	perch_json_end_array(writer);
 }

@@ -21,7 +21,7 @@ extern const struct mcp_version *const mcp_version_fallback;
 /* NULL when it is none of ours, or of the other era. */
 const struct mcp_version *mcp_version_find(struct str name, bool is_modern);
 
-/* All that we speak as an array of texts, the newest first; or the modern ones alone. */
-void mcp_versions_write(perch_json_writer *writer, bool modern_only);
+/* The modern ones as an array of texts, the newest first: what a request may name. */
+void mcp_versions_write(perch_json_writer *writer);
 
 #endif

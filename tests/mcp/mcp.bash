@@ -10,6 +10,8 @@ mcp_open() {
     expect_status 0
     perch_tool add "$WORK/examples/python" --grant tool.execute --read "$prefix"
     expect_status 0
+    # An interpreter on a machine that is busy is late for the usual two seconds.
+    printf '%s\n' '[timeouts]' 'handshake = 60' 'invocation = 90' >>"$bindings/example.words.toml"
 }
 
 # expose LIST…

@@ -35,6 +35,17 @@ teardown() { serve_close; }
 
 @test "each token has its list, and its sessions of agents" { scene mcp.py users; }
 
+@test "MCP servers: one for each session, which ends with it and with the gateway" {
+    export SERVER_LOG="$WORK/log"
+    : >"$SERVER_LOG"
+    # shellcheck disable=SC2154 # what tool_open sets
+    perch_tool add --mcp full --yes --read "$prefix" --read "$PERCH_SOURCE/tests/tool" --write "$SERVER_LOG" --env TEST_MARK \
+        -- "$python" "$PERCH_SOURCE/tests/tool/full_server.py" full "$SERVER_LOG"
+    expect_status 0
+    : >"$SERVER_LOG"
+    scene mcp.py servers
+}
+
 @test "resources: a user's own sessions, traces for admins" { scene mcp.py resources; }
 
 @test "questions of a plugin, in both eras" { scene mcp.py questions; }

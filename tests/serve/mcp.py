@@ -409,6 +409,38 @@ def test_names():
     gateway.stop()
 
 
+def test_servers():
+    """A session has an MCP server of its own, which ends with it; a modern client's session is its token; and the
+    gateway ends behind its servers."""
+    log = os.environ["SERVER_LOG"]
+
+    def count(line):
+        with open(log, encoding="utf-8") as file:
+            return file.read().split("\n").count(line)
+
+    config('[expose.http]\nresources = ["full"]\nprompts = ["full"]')
+    gateway = Gateway()
+
+    def server_of(client):
+        return client.call("full_self")["result"]["content"][0]["text"]
+
+    one, two = Mcp(gateway), Mcp(gateway)
+    of_one, of_two = server_of(one), server_of(two)
+    assert of_one != of_two and of_one == server_of(one), (of_one, of_two)
+    token_of_other = token("other")
+    modern = [Mcp(gateway, modern=True), Mcp(gateway, modern=True), Mcp(gateway, modern=True, token=token_of_other)]
+    ours = [server_of(client) for client in modern]
+    assert ours[0] == ours[1] != ours[2] and of_one not in ours, ours
+    assert one.ask("resources/read", {"uri": "full:one"})["result"]["contents"][0]["text"] == "full has full:one"
+    before = count("ends")
+    assert one.gateway.ask("DELETE", "/mcp", headers=one.headers).status == 204
+    until(lambda: count("ends") == before + 1, "its server ends with the session")
+    assert server_of(two) == of_two
+    gateway.process.terminate()
+    assert gateway.process.wait(PATIENCE) == 0
+    assert count("starts") == count("ends"), open(log, encoding="utf-8").read()
+
+
 def test_slow_reader():
     """A client that does not read what its call says: the plugin waits, nobody else does."""
     expose()

@@ -386,7 +386,7 @@ END
     local era
     bind /mcp --yes --token "$WORK/token"
     expect_status 0
-    grep -q 'era = "modern"' "$bindings/srv.toml"
+    grep -q 'era = "both"' "$bindings/srv.toml"
     for era in modern legacy; do
         sed -i "s/^era = .*/era = \"$era\"/" "$bindings/srv.toml"
         perch_tool call srv t_echo_t_x --input '{"a":1}'

@@ -19,12 +19,12 @@ static const struct modern_case {
 	{ "{@J,'id':1,'method':'tools/list','params':{'_meta':{'" PRE
 	  "protocolVersion':'1900-01-01','" PRE "clientCapabilities':{}}}}",
 		"{@J,'id':1,'error':{'code':-32022,'message':'Unsupported protocol version','data':"
-		"{'supported':['2026-07-28','2025-11-25','2025-06-18','2025-03-26','2024-11-05'],"
+		"{'supported':['2026-07-28'],"
 		"'requested':'1900-01-01'}}}\n" },
 	{ "{@J,'id':1,'method':'server/discover','params':{'_meta':{'" PRE
 	  "protocolVersion':'2025-11-25'}}}",
 		"{@J,'id':1,'error':{'code':-32022,'message':'Unsupported protocol version','data':"
-		"{'supported':['2026-07-28','2025-11-25','2025-06-18','2025-03-26','2024-11-05'],"
+		"{'supported':['2026-07-28'],"
 		"'requested':'2025-11-25'}}}\n" },
 	{ "{@J,'id':1,'method':'tools/list','params':{'_meta':{'" PRE "protocolVersion':7}}}",
 		"{@J,'id':1,'error':{'code':-32602,'message':'_meta: the protocolVersion must be a "

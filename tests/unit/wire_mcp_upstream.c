@@ -91,9 +91,8 @@ static const struct mcp_upstream_table scene_table = {
 static const struct mcp_upstream_options scene_all = {
 	.name = STR("c"),
 	.version = STR("1"),
-	.can_elicit = true,
-	.can_sample = true,
-	.has_roots = true,
+	.abilities = MCP_CAN_ALL,
+	.hello_abilities = MCP_CAN_ALL,
 };
 
 static void scene_open(const struct mcp_upstream_options *options)
@@ -128,6 +127,7 @@ static struct mcp_call *call_with(struct mcp_call_options options)
 {
 	struct mcp_call *call = NULL;
 	options.log_level = MCP_LEVEL_NONE;
+	options.abilities = MCP_CAN_ALL;
 	ck_assert_int_eq(mcp_call_begin(scene.upstream, &options, &call), 0);
 	return call;
 }
@@ -148,6 +148,9 @@ static struct mcp_call *call_with(struct mcp_call_options options)
 	"{@J,'id':1,'result':{'resultType':'complete','supportedVersions':['2026-07-28'],"    \
 	"'capabilities':{'tools':{},'prompts':{}},'ttlMs':0,'cacheScope':'private','_meta':{" \
 	"'io.modelcontextprotocol/serverInfo':{'name':'m','version':'3'}}}}"
+#define GAVE_UP                                                                                \
+	"> {@J,'method':'notifications/cancelled','params':{'requestId':1,'reason':'it takes too " \
+	"long'}}\n"
 #define READY "> {@J,'method':'notifications/initialized'}\n"
 
 static void open_legacy(void)
@@ -204,15 +207,76 @@ START_TEST(a_silent_server_is_a_legacy_one_and_then_none)
 	scene_open(&scene_all);
 	ck_assert_uint_eq(mcp_upstream_deadline(scene.upstream), 3 * SECOND);
 	mcp_upstream_tick(scene.upstream, 3 * SECOND);
-	expect(DISCOVER
-		"> {@J,'method':'notifications/cancelled','params':{'requestId':1,'reason':'it takes too "
-		"long'}}\n" INITIALIZE("2"));
-	says(DISCOVERED); /* too late, which is no noise */
-	expect("");
+	expect(DISCOVER INITIALIZE("2"));
 	mcp_upstream_tick(scene.upstream, 33 * SECOND);
-	expect("failed it does not answer initialize\n");
+	expect(GAVE_UP "failed it does not answer initialize\n");
 	ck_assert_ptr_null(mcp_upstream_facts(scene.upstream));
 	says(GREETED("2", "2025-11-25"));
+	expect("");
+	scene_close();
+}
+END_TEST
+
+START_TEST(a_slow_server_is_what_it_answers_as)
+{
+	scene_open(&scene_all);
+	mcp_upstream_now(scene.upstream, 4 * SECOND); /* its answer is there before the time is told */
+	says(DISCOVERED);
+	mcp_upstream_tick(scene.upstream, 4 * SECOND);
+	expect(DISCOVER "open 2026-07-28\n");
+	scene_close();
+	scene_open(&scene_all); /* a modern one, asked for both, answers the first … */
+	mcp_upstream_tick(scene.upstream, 3 * SECOND);
+	says(DISCOVERED);
+	expect(DISCOVER INITIALIZE("2") "open 2026-07-28\n");
+	says("{@J,'id':2,'error':{'code':-32601,'message':'what?'}}");
+	expect("");
+	scene_close();
+	scene_open(&scene_all); /* … in any order */
+	mcp_upstream_tick(scene.upstream, 3 * SECOND);
+	says("{@J,'id':2,'error':{'code':-32601,'message':'what?'}}");
+	says(DISCOVERED);
+	expect(DISCOVER INITIALIZE("2") "open 2026-07-28\n");
+	scene_close();
+	scene_open(&scene_all); /* a legacy one that does not say what it does not know */
+	mcp_upstream_tick(scene.upstream, 3 * SECOND);
+	says(GREETED("2", "2025-11-25"));
+	expect(DISCOVER INITIALIZE("2") GAVE_UP READY "open 2025-11-25\n");
+	says(DISCOVERED);
+	expect("");
+	scene_close();
+	scene_open(&scene_all); /* one that is neither */
+	mcp_upstream_tick(scene.upstream, 3 * SECOND);
+	says("{@J,'id':2,'error':{'code':-32601,'message':'what?'}}");
+	says("{@J,'id':1,'error':{'code':-32601,'message':'what?'}}");
+	expect(DISCOVER INITIALIZE("2") "failed it refuses initialize, and does not speak "
+									"2026-07-28\n");
+	scene_close();
+}
+END_TEST
+
+START_TEST(a_resource_is_watched_in_both_eras)
+{
+	int64_t watch;
+	open_legacy();
+	ck_assert_int_eq(mcp_upstream_watch(scene.upstream, STR("a:b"), &watch), 0);
+	mcp_upstream_unwatch(scene.upstream, STR("a:b"), watch);
+	expect("> {@J,'id':2,'method':'resources/subscribe','params':{'uri':'a:b'}}\n"
+		   "> {@J,'id':3,'method':'resources/unsubscribe','params':{'uri':'a:b'}}\n");
+	says("{@J,'id':2,'result':{}}");
+	ck_assert_int_eq(mcp_upstream_set_level(scene.upstream, MCP_LEVEL_INFO), 0);
+	expect(""); /* it has no log */
+	scene_close();
+	open_modern();
+	ck_assert_int_eq(mcp_upstream_watch(scene.upstream, STR("a:b"), &watch), 0);
+	expect("> {@J,'id':2,'method':'subscriptions/listen','params':{'notifications':"
+		   "{'resourceSubscriptions':['a:b']}," UP_META "}}\n");
+	says("{@J,'method':'notifications/resources/updated','params':{'uri':'a:b'}}");
+	expect("updated a:b\n");
+	mcp_upstream_unwatch(scene.upstream, STR("a:b"), watch);
+	expect("> {@J,'method':'notifications/cancelled','params':{'requestId':2,'reason':'nobody "
+		   "listens any more'}}\n");
+	mcp_upstream_unwatch(scene.upstream, STR("a:b"), watch);
 	expect("");
 	scene_close();
 }
@@ -549,7 +613,10 @@ static int talk(void *data)
 	(void)data;
 	struct mcp_call *call;
 	const struct mcp_call_options options = {
-		.method = "x", .params = STR("{\"a\":1}"), .log_level = MCP_LEVEL_NONE
+		.method = "x",
+		.params = STR("{\"a\":1}"),
+		.log_level = MCP_LEVEL_NONE,
+		.abilities = MCP_CAN_ALL,
 	};
 	scene = (struct scene){ .reply = "{}" };
 	int r = mcp_upstream_new(&scene_all, &scene_table, NULL, &scene.upstream);
@@ -583,7 +650,8 @@ END_TEST
 
 SUITE_MAIN("wire-mcp-upstream", a_modern_server_is_found_out,
 	a_server_that_does_not_know_discover_is_a_legacy_one,
-	a_silent_server_is_a_legacy_one_and_then_none, what_does_not_fit_is_told,
+	a_silent_server_is_a_legacy_one_and_then_none, a_slow_server_is_what_it_answers_as,
+	a_resource_is_watched_in_both_eras, what_does_not_fit_is_told,
 	changes_of_a_modern_server_are_asked_for, calls_are_answered_in_any_order,
 	progress_finds_its_call, lists_are_asked_for_to_their_end, pages_end_somewhere,
 	what_is_given_up_may_still_be_answered, the_end_fails_all_that_waits, so_many_calls_and_no_more,

@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/environment.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "cli/tool/server_view.h"
 #include "cli/tool/tool_add.h"
 #include "proc/program.h"
@@ -37,6 +38,39 @@ static int server_add_lifetime(const char *word, struct tool_binding *binding, p
 	}
 	return word ? err_set(err, -EINVAL, "--lifetime is session, shared or call, not '%.100s'", word)
 				: 0;
+}
+
+const char *add_word_of_server(const struct add_words *words)
+{
+	const struct {
+		const void *given;
+		const char *name;
+	} options[] = {
+		{ words->command, "--" },
+		{ words->secrets, "--secrets" },
+		{ words->token, "--token" },
+		{ words->lifetime, "--lifetime" },
+		{ words->elicitation, "--elicitation" },
+		{ words->sampling, "--sampling" },
+		{ words->roots, "--roots" },
+	};
+	for (size_t i = 0; i < COUNT(options); i++) {
+		if (options[i].given)
+			return options[i].name;
+	}
+	return NULL;
+}
+
+/* From where its questions are answered. */
+static int server_add_answers(
+	const struct add_words *words, struct tool_server *server, perch_err *err)
+{
+	int r = words->elicitation ? tool_server_set_elicitation(server, words->elicitation, err) : 0;
+	if (r == 0 && words->sampling)
+		r = tool_server_set_sampling(server, words->sampling, err);
+	if (r == 0 && words->roots)
+		r = tool_server_set_roots(server, words->roots, err);
+	return r;
 }
 
 /* The program is looked up on PATH once, now: a later PATH does not matter. */
@@ -79,6 +113,8 @@ static int server_add_prepare(struct adding *adding, perch_err *err)
 	int r = server_add_command(adding, err);
 	if (r == 0)
 		r = server_add_lifetime(adding->words->lifetime, binding, err);
+	if (r == 0)
+		r = server_add_answers(adding->words, &binding->server, err);
 	if (r == 0)
 		r = add_take_options(adding, err);
 	if (r == 0 && add_is_url(adding->words))

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "base/utf8.h"
 #include "cli/ui/console.h"
 #include "data/json.h"
@@ -22,6 +23,22 @@ static const char *server_view_keep_text(
 	if (text.data && memchr(text.data, '\0', text.len))
 		text.len = strlen(text.data);
 	return arena_dup(arena, text.data ? text : STR(""));
+}
+
+/* What it has, of what perch passes on. NULL without memory. */
+static const char *const *server_view_offers(
+	struct arena *arena, const perch_json_value *capabilities)
+{
+	static const char *const known[] = { "tools", "resources", "prompts", "completions" };
+	const char **list = arena_alloc(arena, (COUNT(known) + 1) * sizeof(*list));
+	size_t count = 0;
+	for (size_t i = 0; list && i < COUNT(known); i++) {
+		if (i == 0 || perch_json_get(capabilities, known[i]))
+			list[count++] = known[i];
+	}
+	if (list)
+		list[count] = NULL;
+	return list;
 }
 
 static int server_view_read_tools(
@@ -59,8 +76,9 @@ static int server_view_read(
 		.instructions = server_view_keep_text(arena, root, "instructions"),
 		.era = perch_json_is(perch_json_get(root, "era"), "modern") ? MCP_ONLY_MODERN
 																	: MCP_ONLY_LEGACY,
+		.offers = server_view_offers(arena, perch_json_get(root, "capabilities")),
 	};
-	if (!view.title || !view.version || !view.protocol || !view.instructions)
+	if (!view.title || !view.version || !view.protocol || !view.instructions || !view.offers)
 		return err_no_memory(err);
 	r = server_view_read_tools(arena, perch_json_get(root, "tools"), &view, err);
 	if (r == 0)
@@ -68,24 +86,52 @@ static int server_view_read(
 	return r;
 }
 
-int server_view_take(struct tool_session *session, const struct tool_binding *binding,
-	struct server_view *ret_view, perch_err *err)
+/* Starts it and looks, as a client of that era; what goes wrong is told, or passed over. */
+static int server_view_visit(struct tool_session *session, const struct tool_binding *binding,
+	enum mcp_upstream_era era, struct server_view *ret_view, perch_err *err)
 {
-	struct tool_binding any_era = *binding;
+	struct tool_binding of_era = *binding;
 	struct tool_call *call;
-	any_era.server.era = MCP_FIND_OUT;
-	const struct tool_call_options options = { .binding = &any_era };
-	int r = tool_session_trace(session, binding->name, (const char *const[]){ NULL }, err);
-	if (r == 0)
-		r = tool_session_call(session, &options, &call, err);
+	of_era.server.era = era;
+	of_era.server.speaks_both = false;
+	const struct tool_call_options options = { .binding = &of_era };
+	int r = tool_session_call(session, &options, &call, err);
 	if (r < 0)
 		return r;
 	const perch_tool_result *result = tool_call_result(call);
-	if (result->code != PERCH_TOOL_OK)
-		r = tool_tell(session, result);
-	else
+	if (result->code == PERCH_TOOL_OK)
 		r = server_view_read(&session->arena, result->manifest, ret_view, err);
+	else
+		r = era == MCP_FIND_OUT ? tool_tell(session, result) : -ENOTSUP;
 	tool_call_free(call);
+	return r;
+}
+
+/* A modern server that is the same for legacy clients is spoken with in both ways. */
+static int server_view_try_legacy(struct tool_session *session, const struct tool_binding *binding,
+	struct server_view *view, perch_err *err)
+{
+	struct server_view other = { 0 };
+	int r = server_view_visit(session, binding, MCP_ONLY_LEGACY, &other, err);
+	if (r == -ENOTSUP)
+		return 0;
+	bool is_same = r == 0 && other.count == view->count;
+	for (size_t i = 0; is_same && i < view->count; i++) {
+		const struct tool_known *tool = server_view_find(&other, view->tools[i].name);
+		is_same = tool && strcmp(tool->pin, view->tools[i].pin) == 0;
+	}
+	view->speaks_both = is_same;
+	return r;
+}
+
+int server_view_take(struct tool_session *session, const struct tool_binding *binding,
+	struct server_view *ret_view, perch_err *err)
+{
+	int r = tool_session_trace(session, binding->name, (const char *const[]){ NULL }, err);
+	if (r == 0)
+		r = server_view_visit(session, binding, MCP_FIND_OUT, ret_view, err);
+	if (r == 0 && ret_view->era == MCP_ONLY_MODERN)
+		r = server_view_try_legacy(session, binding, ret_view, err);
 	return r;
 }
 
@@ -104,7 +150,9 @@ int server_view_keep(const struct server_view *view, struct arena *arena,
 	struct tool_server *server = &binding->server;
 	char pin[SHA256_HEX_SIZE];
 	server_pin_text(str_from(view->instructions), pin);
-	server->era = view->era;
+	server->era = view->speaks_both ? MCP_FIND_OUT : view->era;
+	server->speaks_both = view->speaks_both;
+	server->offers = view->offers;
 	server->version = view->version;
 	server->instructions = view->instructions;
 	server->instructions_pin = arena_dup(arena, str_from(pin));

@@ -9,6 +9,8 @@
 struct server_view {
 	const char *title, *version, *protocol;
 	enum mcp_upstream_era era;
+	bool speaks_both;
+	const char *const *offers; /* as in struct tool_server */
 	const char *instructions;
 	struct tool_known *tools;
 	size_t count;

@@ -310,16 +310,15 @@ static int tool_add_add(struct tool_session *session, void *data, perch_err *err
 
 static int tool_add_check_words(const struct add_words *words)
 {
-	bool is_server = words->server || add_is_url(words);
 	if (!words->server == !words->source)
 		return cli_usage_error(
 			"write: perch tool add SOURCE, or perch tool add --mcp NAME -- COMMAND",
 			words->server ? "'%s' is one word too many: the command stands behind --"
 						  : "add what? A word is missing%s",
 			words->server ? words->source : "");
-	if (!is_server && (words->command || words->secrets || words->lifetime || words->token))
-		return cli_usage_error(
-			NULL, "--, --secrets, --token and --lifetime are for MCP servers: --mcp NAME");
+	const char *for_server = add_word_of_server(words);
+	if (for_server && !words->server && !add_is_url(words))
+		return cli_usage_error(NULL, "%s is for MCP servers: --mcp NAME", for_server);
 	if (words->sandbox && strcmp(words->sandbox, "on") != 0 && strcmp(words->sandbox, "off") != 0)
 		return cli_usage_error(NULL, "--sandbox is on or off, not '%s'", words->sandbox);
 	if (words->yes && words->grants.count)
@@ -351,6 +350,9 @@ static int tool_add_run_add(struct cli *cli, int argc, char **argv)
 		{ "secrets", 0, OPTION_TEXT, &words.secrets },
 		{ "token", 0, OPTION_TEXT, &words.token },
 		{ "lifetime", 0, OPTION_TEXT, &words.lifetime },
+		{ "elicitation", 0, OPTION_TEXT, &words.elicitation },
+		{ "sampling", 0, OPTION_TEXT, &words.sampling },
+		{ "roots", 0, OPTION_TEXT, &words.roots },
 		TOOL_GLOBALS(cli),
 	};
 	words.command = add_cut_command(&argc, argv);
@@ -389,6 +391,7 @@ const struct command tool_verb_add = {
 			"                      widen its sandbox\n"
 			"  --secrets FILE      variables, or headers, of an MCP server\n"
 			"  --token FILE        of a remote one   --lifetime session|shared|call\n"
+			"  --elicitation, --sampling, --roots client   let it ask whoever calls it\n"
 			"  --replace           overwrite a binding that is there\n"
 			"\n"
 			"example:\n"

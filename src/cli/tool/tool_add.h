@@ -25,6 +25,7 @@ struct add_words {
 	const char *secrets_place; /* where that file will be once the server is bound; NULL = there */
 	const char *token;         /* of a remote server: the file that holds it */
 	const char *lifetime;
+	const char *elicitation, *sampling, *roots; /* from where its questions are answered */
 	bool yes;
 	bool pin;
 	bool ask;
@@ -60,6 +61,8 @@ int add_tell_added(const struct adding *adding);
 const char *const *add_cut_command(int *argc, char **argv);
 
 /* perch tool add --mcp; data are the words. */
+/* An option that is for servers alone, of those that were given; NULL = none. */
+const char *add_word_of_server(const struct add_words *words);
 int add_server(struct tool_session *session, void *data, perch_err *err);
 
 /* ---- server_url.c ------------------------------------------------------------ */

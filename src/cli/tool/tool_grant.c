@@ -105,6 +105,17 @@ static void tool_grant_show_secrets(const struct adding *adding)
 	}
 }
 
+/* What a server may ask beyond what it sees. */
+static void tool_grant_show_answers(const struct tool_server *server)
+{
+	if (server->elicitation == TOOL_ANSWER_CLIENT)
+		tool_grant_show_text("may ask", "the user of whatever client calls it, by forms");
+	if (server->sampling == TOOL_ANSWER_CLIENT)
+		tool_grant_show_text("may use", "the model of whatever client calls it");
+	if (server->roots == TOOL_ANSWER_CLIENT)
+		tool_grant_show_text("is told", "the folders that its client works in");
+}
+
 /* The host first: it is who gets what is said, and the secrets. */
 static void tool_grant_show_remote(const struct adding *adding)
 {
@@ -139,6 +150,7 @@ static void tool_grant_show_program(const struct adding *adding)
 	tool_grant_show_list("sets", binding->env);
 	tool_grant_show_secrets(adding);
 	tool_grant_show_visible(adding);
+	tool_grant_show_answers(&binding->server);
 	tool_grant_show_list("requests", adding->requested);
 }
 

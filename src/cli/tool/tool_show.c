@@ -99,7 +99,7 @@ static void tool_show_write_tools(writer *out, const struct tool_binding *bindin
 static void tool_show_write_server(writer *out, const struct tool_server *server)
 {
 	member_object(out, "mcp");
-	member_text(out, "era", tool_era_name(server->era));
+	member_text(out, "era", tool_era_name(server));
 	member_text(out, "lifetime", tool_lifetime_name(server->lifetime));
 	tool_show_write_seconds(out, "idle", server->idle_ns);
 	member_text(out, "version", server->version);
@@ -211,7 +211,7 @@ static void tool_show_print_sandbox(
 static void tool_show_print_server(const struct tool_server *server)
 {
 	tool_show_print_text("version", server->version);
-	tool_show_print_text("era", tool_era_name(server->era));
+	tool_show_print_text("era", tool_era_name(server));
 	printf("%-14s%s; stopped after %g s without a call\n", "lifetime",
 		tool_lifetime_name(server->lifetime), (double)server->idle_ns / 1e9);
 	if (server->secrets[0])
