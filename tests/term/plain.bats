@@ -108,6 +108,17 @@ fits() {
   perch help lists them all" ]
 }
 
+@test "a command to be copied has a line of its own behind ': '" {
+    export NO_COLOR=1
+    on_terminal plugins test nothing
+    [ "$output" = 'error: cannot use the directory nothing: No such file or directory
+  name the directory of a plugin:
+  perch plugins test ./my-plugin' ]
+    # In a pipe a line stays a line.
+    run "$perch" plugins test nothing
+    [ "${lines[1]}" = '  name the directory of a plugin: perch plugins test ./my-plugin' ]
+}
+
 @test "with UTF-8, and in a pipe, they are as they were written" {
     LC_ALL=C.UTF-8 on_terminal 'käfer…'
     [ "${lines[0]}" = $'error: there is no command \'käfer…\'\r' ]

@@ -48,7 +48,7 @@ teardown() { tool_close; }
         expect_status 0
         has "$output" "perch tool add ."
         [ "$lang" != c ] || make -s -C my-c
-        perch_tool add "./my-$lang" --yes
+        perch_tool add "./my-$lang" --yes --read "$prefix" # an interpreter below the home is hidden
         expect_status 0
         perch_tool call "my-$lang" "my-$lang.greet" --input '{"name":"Zoë"}'
         expect_status 0
