@@ -145,7 +145,7 @@ advised() {
     chmod +x script dos
     advised 'install it, or write its path (./NAME is one of this directory)' agent run gone.yaml hi
     advised 'install it, or write its path (./NAME is one of this directory)' \
-        sandbox run --sandbox off -- perch-no-such-command
+        sandbox run -- perch-no-such-command
     advised 'give it more time: --timeout SECONDS, or timeout_secs in its profile' agent run slow.yaml hi
     advised 'let it be silent for longer: idle_timeout_secs in its profile' agent run silent.yaml hi
     printf "command: '{{PROFILE_DIR}}/script'\n" >script.yaml

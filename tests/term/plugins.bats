@@ -224,8 +224,8 @@ store = true'
 @test "test names the case that runs, until its verdict takes the place" {
     source_plugin here
     # shellcheck disable=SC2016 # for the plugin's shell
-    sed -i '1a until [ -e "$(dirname "$0")/go" ]; do sleep 0.1; done' here/bin/hello
-    printf '[[case]]\nname = "waits for us"\n' >here/perch-test.toml
+    sed -i '1a until [ -e "$(dirname "$(readlink -f "$0")")/go" ]; do sleep 0.1; done' here/bin/hello
+    printf '[[case]]\nname = "waits for us"\ntimeout = 600\n' >here/perch-test.toml
     in_terminal test here
     wait_for "runs    waits for us"
     touch here/bin/go

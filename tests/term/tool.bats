@@ -135,7 +135,8 @@ try:
     open(request["input"]["path"])
 except OSError as error:
     print(error, file=sys.stderr)
-    respond(request, "denied", status="error")
+    send({"type": "response", "request_id": request["request_id"], "status": "error",
+          "error": {"code": "denied", "message": str(error)}})
 END
     sed -i "s|, \"$WORK\"\]|, \"$WORK/tools\"]|; s|^write = .*||" "$bindings/t.denied.toml"
     in_terminal call t.denied t.x --input "{\"path\":\"$BATS_TEST_TMPDIR/treasure\"}"
