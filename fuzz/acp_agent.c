@@ -50,9 +50,10 @@ static void fuzz_wish(void *data, const struct acp_wish *wish)
 	(void)data;
 	if (wish->kind <= ACP_WISH_RESUME)
 		fuzz_open(wish);
-	else if (wish->kind == ACP_WISH_PROMPT && !world.is_quick && world.owed_count < OWED)
+	else if (wish->kind == ACP_WISH_PROMPT && !world.is_quick && world.owed_count < OWED) {
 		world.owed[world.owed_count++] = wish->request;
-	else if (wish->kind == ACP_WISH_PROMPT)
+		acp_request_set_data(wish->request, wish->session);
+	} else if (wish->kind == ACP_WISH_PROMPT)
 		acp_request_stop(wish->request, ACP_END_TURN, STR("{}"));
 	else if (wish->kind < ACP_WISH_PROMPT)
 		acp_request_object(wish->request, STR("{}"));
@@ -75,7 +76,7 @@ static void fuzz_act(char letter)
 	else if (letter == 'w')
 		acp_request_withdraw(first, world.number);
 	else if (letter == 'c')
-		acp_session_chunk(acp_request_at(first), ACP_AGENT_SAYS, STR("x"), (struct str){ 0 });
+		acp_session_chunk(acp_request_data(first), ACP_AGENT_SAYS, STR("x"), (struct str){ 0 });
 	if (letter != 's' && letter != 'x')
 		return;
 	memmove(world.owed, world.owed + 1, --world.owed_count * sizeof(first));

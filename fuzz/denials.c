@@ -18,7 +18,7 @@ static const struct explain_context *explain(void *data)
 	static const struct sandbox_policy policy = {
 		.reads_everything = true, .has_private_tmp = true, .net = SANDBOX_NET_NONE
 	};
-	static const struct explain_context context = { &policy, "fledge", "x ", exists };
+	static const struct explain_context context = { &policy, "fledge", "x ", NULL, exists };
 	(void)data;
 	return &context;
 }

@@ -17,6 +17,7 @@ static struct {
 	struct mcp_quiz *quiz; /* the newest */
 	bool answers_at_once;
 	uint64_t now_ns;
+	int64_t watch;
 } world;
 
 static void fuzz_send(void *data, struct str line)
@@ -109,6 +110,12 @@ static void act(char letter)
 		mcp_upstream_tick(world.upstream, world.now_ns += 1000000000);
 	else if (letter == 'x' && world.call_count)
 		mcp_call_cancel(world.calls[--world.call_count], STR("why"));
+	else if (letter == 'w')
+		mcp_upstream_watch(world.upstream, STR("u"), &world.watch);
+	else if (letter == 'u')
+		mcp_upstream_unwatch(world.upstream, STR("u"), world.watch);
+	else if (letter == 'v')
+		mcp_upstream_set_level(world.upstream, MCP_LEVEL_INFO);
 	else if (letter == 'L')
 		mcp_upstream_line(world.upstream, STR(""), true);
 	else if (letter == '.')
@@ -131,9 +138,8 @@ static void open_world(uint8_t choice)
 		.name = STR("f"),
 		.version = STR("1"),
 		.era = (enum mcp_upstream_era)(choice % 3),
-		.can_elicit = choice & 4,
-		.can_sample = choice & 8,
-		.has_roots = choice & 16,
+		.abilities = choice >> 2 & MCP_CAN_ALL,
+		.hello_abilities = choice >> 2 & MCP_CAN_ALL,
 		.listens = choice & 32,
 		.in_flight_max = 8,
 	};

@@ -202,8 +202,8 @@ PERCH_API void perch_job_cancel(perch_job *job, int signal);
  * (the kill_grace of an agent); 0 = it does not. */
 PERCH_API uint64_t perch_job_grace_ns(const perch_job *job);
 
-/* The layers of the sandbox that it runs in, ended by NULL; NULL: in none, or it does not run. Good
- * until the loop goes on. */
+/* The layers of the sandbox that it runs in, ended by NULL; an empty list: in none; NULL: it does
+ * not run. Good until the loop goes on. */
 PERCH_API const char *const *perch_job_sandbox(const perch_job *job);
 
 /* Kills what is left of it, without a last event. NULL is fine. */

@@ -109,6 +109,20 @@ PERCH_API void perch_service_close(perch_service *service);
  * there is none, for a while: they may have something to write down. */
 PERCH_API size_t perch_service_servers(const perch_service *service);
 
+/* A process that was started and waits: a spare of a binding, an MCP server between calls, an agent
+ * between turns. */
+typedef struct perch_spare {
+	perch_entry_kind kind; /* PERCH_ENTRY_TOOL or PERCH_ENTRY_AGENT */
+	const char *name;      /* of the binding, of the profile */
+	bool is_ready;         /* false: it is being started */
+	uint64_t waits_ns;     /* for so long: since it was started, or since it was heard of last */
+	const char *const *sandbox; /* the layers, ended by NULL; NULL = none */
+} perch_spare;
+
+/* Tells of each of them, now. What is told is good during the call. */
+typedef void perch_spare_fn(void *data, const perch_spare *spare);
+PERCH_API void perch_service_spares(const perch_service *service, perch_spare_fn *take, void *data);
+
 /* A client's session is over, as its jobs were told it (caller.name, session): MCP servers that run
  * for it alone are asked to end as soon as they have no job. */
 PERCH_API void perch_service_end_session(

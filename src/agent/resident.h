@@ -8,6 +8,7 @@
 
 #include "agent/turn.h"
 #include "base/buf.h"
+#include "perch/service.h"
 #include "wire/acp_client.h"
 
 struct launch;
@@ -82,6 +83,9 @@ int residents_new(perch_host *host, struct residents **ret_residents);
 /* Processes are asked to end as soon as they have no turn, and none is kept from now on. */
 void residents_stop(struct residents *residents);
 size_t residents_count(const struct residents *residents);
+
+/* Tells of those that have no turn, by the paths of their profiles. */
+void residents_show(const struct residents *residents, perch_spare_fn *take, void *data);
 
 /* Kills all; their seats must be gone. NULL is fine. */
 void residents_free(struct residents *residents);

@@ -5,7 +5,9 @@
 
 #include "agent/resident_parts.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/err.h"
+#include "sandbox/sandbox.h"
 
 int residents_new(perch_host *host, struct residents **ret_residents)
 {
@@ -98,6 +100,22 @@ void residents_stop(struct residents *residents)
 size_t residents_count(const struct residents *residents)
 {
 	return residents->all.count;
+}
+
+void residents_show(const struct residents *residents, perch_spare_fn *take, void *data)
+{
+	const uint64_t now_ns = clock_now_ns();
+	for (const struct resident *one = list_first(&residents->all); one; one = list_next(one)) {
+		const perch_spare shown = {
+			.kind = PERCH_ENTRY_AGENT,
+			.name = one->profile.path,
+			.is_ready = acp_client_is_ready(one->client),
+			.waits_ns = now_ns - one->used_ns,
+			.sandbox = one->sandbox ? sandbox_layers(one->sandbox) : NULL,
+		};
+		if (!one->seats.count && !one->is_leaving)
+			take(data, &shown);
+	}
 }
 
 void residents_free(struct residents *residents)

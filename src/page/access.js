@@ -95,7 +95,7 @@ export class Access {
 
   tokens(tokens) {
     return h("section", null, h("h2", null, "Tokens"),
-      table("Tokens", ["Name", "Role", "May use", "Made", "Ends"], tokens.map(tokenRow)),
+      tokens.length ? table("Tokens", ["Name", "Role", "May use", "Made", "Ends"], tokens.map(tokenRow)) : h("p", { class: "dim" }, "There is none yet."),
       h("p", { class: "dim" }, "They are made and revoked on the server's machine: ", h("code", null, "perch token create NAME"), ", ",
         h("code", null, "perch token revoke NAME")));
   }

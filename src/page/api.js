@@ -71,6 +71,8 @@ export const api = {
   call: (body) => json("POST", "/api/calls", { ...body, detach: true }, once()),
   run: (body) => json("POST", "/api/runs", body, once()),
   jobs: () => json("GET", "/api/jobs").then((answer) => answer.jobs),
+  /** The same, and for admins the spares. */
+  now: () => json("GET", "/api/jobs"),
   job: (id) => json("GET", `/api/jobs/${part(id)}`),
   cancel: (id) => json("DELETE", `/api/jobs/${part(id)}`),
   answer: (id, ask, body) => json("POST", `/api/jobs/${part(id)}/answers/${ask}`, body),

@@ -29,9 +29,10 @@ export class Now {
     this.jobPlot = new Plot("Jobs", [{ label: "running", kind: "a" }, { label: "waiting", kind: "b" }, { label: "ended", kind: "c" }], (n) => (n === null ? "–" : String(n)));
     this.memoryPlot = new Plot("Memory", [{ label: "server", kind: "a" }, { label: "kept events", kind: "b" }], (bytes) => (bytes === null ? "–" : size(bytes)));
     this.live = h("section", { "aria-live": "polite" });
+    this.spares = h("section");
     this.past = h("section");
     this.plots = h("div", { class: "plots" }, this.waitPlot.node, this.jobPlot.node, this.memoryPlot.node);
-    this.overview = h("div", { class: "stack" }, this.live, h("section", null, h("h2", null, "The last hour"), this.plots), this.past);
+    this.overview = h("div", { class: "stack" }, this.live, this.spares, h("section", null, h("h2", null, "The last hour"), this.plots), this.past);
     this.detail = h("div", { hidden: true });
     this.node = h("div", { class: "panel" }, h("header", { class: "panel-head" }, h("h1", null, "Now")), this.overview, this.detail);
     const refresh = steadily(150, () => this.timer && this.read());
@@ -61,22 +62,30 @@ export class Now {
   }
 
   tick() {
-    for (const cell of this.live.querySelectorAll("[data-since]")) cell.textContent = span(Date.now() - Number(cell.dataset.since));
+    for (const cell of this.overview.querySelectorAll("[data-since]")) cell.textContent = span(Date.now() - Number(cell.dataset.since));
     this.ticks = (this.ticks || 0) + 1;
     if (this.ticks % 5 === 0 && this.jobs.some(isLive)) this.read();
+    else if (this.ticks % 5 === 0) this.readSpares();
     if (Date.now() - (this.historyRead || 0) > HISTORY_MS) this.readHistory();
   }
 
   async read() {
     try {
-      const jobs = await this.newest(api.jobs());
-      if (!jobs) return;
-      this.jobs = jobs;
+      const now = await this.newest(api.now());
+      if (!now) return;
+      this.jobs = now.jobs;
       this.drawLive();
+      this.drawSpares(now.spares);
       this.drawPast();
     } catch (error) {
       if (error.status !== 0 && error.status !== 401) replace(this.live, errorCard("The jobs cannot be read", error, () => this.read()));
     }
+  }
+
+  /** They come and go without an event. The rest stays as it is, with what has the focus. */
+  async readSpares() {
+    const now = await this.newest(api.now().catch(() => undefined));
+    if (now) this.drawSpares(now.spares);
   }
 
   async readHistory() {
@@ -99,6 +108,14 @@ export class Now {
         h("td", null, job.user), h("td", null, layers(job)), h("td", { "data-since": String((job.started || job.created) * 1000) }, age(job)),
         h("td", null, h("button", { type: "button", class: "quiet", "aria-label": `Cancel ${job.name}`, title: "Cancel", onclick: () => api.cancel(job.id).then(() => this.read(), sayError) }, icon("stop"))))))
         : h("p", { class: "dim" }, "Nothing runs at this moment."));
+  }
+
+  /** What was started and waits for a call or a turn. */
+  drawSpares(spares = []) {
+    replace(this.spares, spares.length > 0 && [h("h2", null, "Ready for the next call or turn"),
+      table("Spares", ["Process of", "Kind", "State", "Sandbox", "For"], spares.map((spare) => h("tr", null, h("td", null, spare.name), h("td", null, spare.kind),
+        h("td", null, h("span", { class: "chip" }, spare.state)), h("td", null, layers(spare)),
+        h("td", { "data-since": String(Date.now() - spare.waits * 1000) }, span(spare.waits * 1000)))))]);
   }
 
   drawPast() {

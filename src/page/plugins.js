@@ -1,11 +1,10 @@
 // Running plugins: their commands with arguments as a form, and their runs.
 
 import { api } from "./api.js";
-import { h, replace, freshId } from "./dom.js";
-import { icon } from "./icons.js";
+import { h, freshId } from "./dom.js";
 import { Catalogue } from "./catalogue.js";
-import { emptyState, sayError } from "./notice.js";
-import { RunView } from "./run_view.js";
+import { emptyState } from "./notice.js";
+import { starter } from "./start.js";
 import { splitWords } from "./words.js";
 import { world } from "./world.js";
 
@@ -32,28 +31,13 @@ function argumentForm(entry) {
 }
 
 function detail(entry, job) {
-  const place = h("div", { class: "run-place" });
-  let run = null;
-  const show = (id) => {
-    run?.leave();
-    run = new RunView("run", id);
-    replace(place, run.node);
-  };
   const form = argumentForm(entry);
-  const start = async (event) => {
-    event.preventDefault();
-    try {
-      show((await api.run({ command: entry.name, args: form.words() })).id);
-    } catch (error) {
-      sayError(error);
-    }
-  };
-  if (job) show(job);
+  const start = starter("run", "Run", () => api.run({ command: entry.name, args: form.words() }));
+  if (job) start.show(job);
   return h("div", { class: "stack" },
     h("header", null, h("h2", { class: "detail-title" }, entry.title || entry.name, entry.dangerous && h("span", { class: "chip asks" }, "dangerous")),
       h("p", { class: "dim", dir: "auto" }, entry.description)),
-    h("form", { class: "card fields", onsubmit: start }, form.nodes,
-      h("div", { class: "buttons" }, h("button", { class: "primary" }, icon("play"), "Run"))), place);
+    h("form", { class: "card fields", onsubmit: start.submit }, form.nodes, start.buttons), start.place);
 }
 
 export class Plugins extends Catalogue {

@@ -1,13 +1,12 @@
 // Calling tools: a form from the schema with the same as JSON beside it, and what came of the call.
 
 import { api } from "./api.js";
-import { h, replace, freshId } from "./dom.js";
-import { icon } from "./icons.js";
+import { h, freshId } from "./dom.js";
 import { Catalogue } from "./catalogue.js";
 import { jsonView } from "./json_view.js";
-import { emptyState, sayError } from "./notice.js";
-import { RunView } from "./run_view.js";
+import { emptyState } from "./notice.js";
 import { SchemaForm } from "./schema_form.js";
+import { starter } from "./start.js";
 import { world } from "./world.js";
 
 const HINTS = { readOnlyHint: "only reads", destructiveHint: "may destroy", idempotentHint: "can be repeated", openWorldHint: "talks to the world" };
@@ -54,30 +53,17 @@ function inputs(schema) {
 }
 
 function detail(entry, job) {
-  const place = h("div", { class: "run-place" });
   const fields = inputs(entry.input_schema || { type: "object" });
-  let run = null;
-  const show = (id) => {
-    run?.leave();
-    run = new RunView("call", id);
-    replace(place, run.node);
-  };
-  const call = async (event) => {
-    event.preventDefault();
+  const start = starter("call", "Call", () => {
     const input = fields.value();
-    if (input === undefined) return;
-    try {
-      show((await api.call({ tool: entry.name, input })).id);
-    } catch (error) {
-      sayError(error);
-    }
-  };
-  if (job) show(job);
+    return input === undefined ? undefined : api.call({ tool: entry.name, input });
+  });
+  if (job) start.show(job);
   return h("div", { class: "stack" },
     h("header", null, h("h2", { class: "detail-title" }, entry.title || entry.name, entry.asks && h("span", { class: "chip asks" }, "must be approved"), hints(entry.annotations)),
       h("p", { class: "dim", dir: "auto" }, entry.description)),
-    h("form", { class: "card", novalidate: true, onsubmit: call }, fields.node, h("div", { class: "buttons" }, h("button", { class: "primary" }, icon("play"), "Call"))),
-    place,
+    h("form", { class: "card", novalidate: true, onsubmit: start.submit }, fields.node, start.buttons),
+    start.place,
     h("details", { class: "schemas" }, h("summary", null, "Schemas"), jsonView(entry.input_schema ?? null, "Input"), entry.output_schema && jsonView(entry.output_schema, "Output")));
 }
 

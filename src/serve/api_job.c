@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "data/json.h"
 #include "serve/api.h"
 #include "serve/api_find.h"
@@ -69,6 +70,31 @@ static bool api_wanted_state(struct exchange *exchange, enum queue_state *ret_st
 	return false;
 }
 
+static void api_write_spare(void *data, const perch_spare *spare)
+{
+	perch_json_writer *out = data;
+	perch_json_begin_object(out);
+	json_write_text(out, "kind", spare->kind == PERCH_ENTRY_AGENT ? STR("agent") : STR("tool"));
+	json_write_text(out, "name", str_from(spare->name));
+	json_write_text(out, "state", spare->is_ready ? STR("ready") : STR("starting"));
+	perch_json_write_name(out, "waits");
+	perch_json_write_double(out, (double)(spare->waits_ns / NSEC_PER_MSEC) / 1000);
+	perch_json_write_name(out, "sandbox");
+	record_write_list(out, spare->sandbox);
+	perch_json_end_object(out);
+}
+
+/* They are nobody's: admins see them. */
+static void api_write_spares(const struct exchange *exchange, perch_json_writer *out)
+{
+	if (!exchange->who->token.is_admin)
+		return;
+	perch_json_write_name(out, "spares");
+	perch_json_begin_array(out);
+	perch_service_spares(exchange->peer->serve->service, api_write_spare, out);
+	perch_json_end_array(out);
+}
+
 void api_jobs(struct exchange *exchange)
 {
 	_cleanup_(buf_free) struct buf json = { 0 };
@@ -89,6 +115,7 @@ void api_jobs(struct exchange *exchange)
 		left--;
 	}
 	perch_json_end_array(&out);
+	api_write_spares(exchange, &out);
 	perch_json_end_object(&out);
 	exchange_json(exchange, 200, &json);
 }

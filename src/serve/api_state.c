@@ -62,6 +62,8 @@ void api_tokens(struct exchange *exchange)
 	perch_json_begin_array(&out);
 	for (struct identity *who = list_first(&serve->identities.list); who; who = list_next(who)) {
 		const struct token *token = &who->token;
+		if (who->is_own)
+			continue; /* the user of the link: there is nothing to revoke */
 		perch_json_begin_object(&out);
 		json_write_text(&out, "name", str_from(token->name));
 		json_write_text(&out, "role", token->is_admin ? STR("admin") : STR("user"));

@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,14 @@ static void listener_ready(perch_source *source, void *data, unsigned events)
 
 /* ---- opening ------------------------------------------------------------------------ */
 
+/* Connections take over that nothing waits in the kernel: an event behind a head would otherwise
+ * wait for the client's acknowledgement, which is 40 ms. A socket of a path has no such option. */
+static void listener_send_at_once(int fd)
+{
+	const int yes = 1;
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+}
+
 static int listener_add(struct serve *serve, int fd, perch_err *err)
 {
 	if (serve->listener_count == SERVE_LISTENERS) {
@@ -71,6 +80,7 @@ static int listener_add(struct serve *serve, int fd, perch_err *err)
 	}
 	struct listener *listener = &serve->listeners[serve->listener_count++];
 	*listener = (struct listener){ .serve = serve, .fd = fd };
+	listener_send_at_once(fd);
 	return perch_source_new(
 		serve->host, fd, PERCH_READABLE, listener_ready, listener, &listener->source, err);
 }

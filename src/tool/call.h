@@ -5,6 +5,7 @@
 
 #include "perch/fledge.h"
 #include "perch/host.h"
+#include "perch/service.h"
 #include "tool/result.h"
 #include "tool/binding.h"
 #include "tool/tool_engine.h"
@@ -91,6 +92,9 @@ int tool_pool_keep(struct tool_pool *pool, const struct tool_binding *binding);
 void tool_pool_forget(struct tool_pool *pool, const struct tool_binding *binding);
 int tool_pool_call(struct tool_pool *pool, const struct tool_call_options *options,
 	struct tool_call **ret_call, perch_err *err);
+/* Tells of the processes of a binding that wait for a call, as those of this name. */
+void tool_pool_show(const struct tool_pool *pool, const struct tool_binding *binding,
+	const char *name, perch_spare_fn *take, void *data);
 /* The MCP servers that run for it (server.h). */
 struct servers *tool_pool_servers(struct tool_pool *pool);
 void tool_pool_free(struct tool_pool *pool);

@@ -298,6 +298,25 @@ int tool_pool_new(perch_host *host, struct tool_pool **ret_pool)
 	return 0;
 }
 
+void tool_pool_show(const struct tool_pool *pool, const struct tool_binding *binding,
+	const char *name, perch_spare_fn *take, void *data)
+{
+	const struct spare_set *set = *pool_find((struct tool_pool *)pool, binding);
+	const uint64_t now_ns = clock_now_ns();
+	for (const struct spare *spare = set ? set->spares : NULL; spare; spare = spare->next) {
+		const perch_spare shown = {
+			.kind = PERCH_ENTRY_TOOL,
+			.name = name,
+			.is_ready = exchange_is_ready(spare->exchange),
+			.waits_ns = now_ns - spare->born_ns,
+			.sandbox = spare->exchange->launch.layers,
+		};
+		if (!spare->is_retiring)
+			take(data, &shown);
+	}
+	servers_show(pool->servers, binding, name, take, data);
+}
+
 struct servers *tool_pool_servers(struct tool_pool *pool)
 {
 	return pool->servers;

@@ -6,6 +6,7 @@
 #define TOOL_SERVER_H
 
 #include "perch/host.h"
+#include "perch/service.h"
 #include "tool/binding.h"
 
 struct servers;
@@ -49,6 +50,10 @@ void servers_forget(struct servers *servers, const struct tool_binding *binding)
 void servers_stop(struct servers *servers);
 size_t servers_count(const struct servers *servers);
 
+/* Tells of those of a binding that have no call, as those of this name. */
+void servers_show(const struct servers *servers, const struct tool_binding *binding,
+	const char *name, perch_spare_fn *take, void *data);
+
 /* Kills all; their calls must be gone. NULL is fine. */
 void servers_free(struct servers *servers);
 
@@ -71,6 +76,10 @@ void server_quiz_refuse(struct server_quiz *quiz, struct str why);
 /* The policy of its sandbox, while its verdict is made; NULL = none. */
 struct sandbox_policy;
 const struct sandbox_policy *server_call_policy(const struct server_call *served);
+
+/* The process that serves it; NULL = none yet, or no more. */
+struct launch;
+const struct launch *server_call_launch(const struct server_call *served);
 
 /* NULL is fine. */
 void server_call_free(struct server_call *served);

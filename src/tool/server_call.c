@@ -302,6 +302,11 @@ const struct sandbox_policy *server_call_policy(const struct server_call *served
 	return is_confined ? &served->server->launch.policy : NULL;
 }
 
+const struct launch *server_call_launch(const struct server_call *served)
+{
+	return served->server && served->server->process ? &served->server->launch : NULL;
+}
+
 void server_call_free(struct server_call *served)
 {
 	if (!served)

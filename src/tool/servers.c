@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "tool/server_parts.h"
 
@@ -184,6 +185,24 @@ void servers_stop(struct servers *servers)
 size_t servers_count(const struct servers *servers)
 {
 	return servers->all.count;
+}
+
+void servers_show(const struct servers *servers, const struct tool_binding *binding,
+	const char *name, perch_spare_fn *take, void *data)
+{
+	const uint64_t now_ns = clock_now_ns();
+	for (const struct server *one = list_first(&servers->all); one; one = list_next(one)) {
+		const perch_spare shown = {
+			.kind = PERCH_ENTRY_TOOL,
+			.name = name,
+			.is_ready = one->state == SERVER_READY,
+			.waits_ns = one->heard_ns ? now_ns - one->heard_ns : 0,
+			.sandbox = one->launch.layers,
+		};
+		bool is_up = one->state >= SERVER_OPENING && one->state <= SERVER_READY;
+		if (one->binding == binding && is_up && servers_is_idle(one))
+			take(data, &shown);
+	}
 }
 
 void servers_free(struct servers *servers)

@@ -62,6 +62,13 @@ if line:
     print(json.dumps({"type": "response", "request_id": request["request_id"], "status": "ok", "output": request["input"]}), flush=True)
 `;
 
+/** The jobs that a page asks for from now on. */
+function started(page) {
+  const asked = [];
+  page.on("request", (request) => request.method() === "POST" && /\/api\/(runs|calls)$/.test(request.url()) && asked.push(request.url()));
+  return asked;
+}
+
 const scenes = {
   async plugins({ expose, perch, stage, token, work }) {
     expose();
@@ -106,10 +113,12 @@ const scenes = {
       await page.getByRole("button", { name: "Stop the run" }).click();
       await page.locator(".past .chip.cancelled, .past .chip.failed").first().waitFor();
       await page.getByRole("link", { name: "deploy" }).click();
-      await page.getByRole("button", { name: "Run" }).click();
+      const runs = started(page);
+      await page.getByRole("button", { name: "Run" }).dblclick({ delay: 50 });
       await page.getByLabel("Deploy target:").press("Enter");
       await page.getByRole("button", { name: "Yes" }).click();
       await page.locator(".output", { hasText: "Deployed to staging" }).waitFor();
+      assert(runs.length === 1, `a double click runs it once: ${runs}`);
     });
   },
 
@@ -149,8 +158,10 @@ const scenes = {
       await page.getByText("This is no JSON").waitFor();
       await page.getByLabel("As JSON").fill('{"text":"wren"}');
       assert(await page.getByLabel("text needed").inputValue() === "wren", "the form follows the JSON");
-      await page.getByRole("button", { name: "Call" }).click();
+      const calls = started(page);
+      await page.getByRole("button", { name: "Call" }).dblclick({ delay: 50 });
       await page.getByLabel("Result", { exact: true }).getByText('"wren"').waitFor();
+      assert(calls.length === 1, `a double click calls it once: ${calls}`);
       await page.getByRole("link", { name: "forms.give" }).click();
       await page.getByLabel("mail needed").fill("nobody");
       await page.getByLabel("size needed").selectOption("large");
@@ -194,15 +205,19 @@ const scenes = {
     });
   },
 
-  async now({ agent, expose, perch, stage, token, work }) {
+  async now({ agent, bindTool, config, expose, perch, stage, token, work }) {
     expose();
+    bindTool(join(source, "examples/tools/python"));
+    const bound = join(config, "perch/tools/example.words.toml");
+    writeFileSync(bound, `spares = 1\n${readFileSync(bound, "utf8")}`);
     agent("slow", `#!/bin/sh\necho 'AGENT_PARTIAL:"begun"'\nwhile [ ! -e "${work}/go" ]; do sleep 0.05; done\n`);
     agent("quick", "#!/bin/sh\necho quickly said\n");
     install({ perch, work });
     const secret = token("laptop");
     const admin = token("boss", "--role", "admin");
     await stage(async (server, browser) => {
-      const ask = (body) => fetch(`${server.url}/api/turns`, { method: "POST", headers: { Authorization: `Bearer ${secret}` }, body: JSON.stringify(body) });
+      const post = (path, body) => fetch(`${server.url}/api/${path}`, { method: "POST", headers: { Authorization: `Bearer ${secret}` }, body: JSON.stringify(body) });
+      const ask = (body) => post("turns", body);
       const page = await browser.enter(server, admin);
       await page.getByRole("link", { name: "Now" }).click();
       await page.getByText("Nothing runs at this moment").waitFor();
@@ -214,6 +229,7 @@ const scenes = {
       const live = page.getByRole("region", { name: "Running and waiting" });
       await live.getByText("laptop").first().waitFor();
       await live.getByText("waiting, 1.").waitFor();
+      await live.getByRole("row", { name: /running/ }).getByText("none", { exact: true }).waitFor();
       await live.getByRole("button", { name: "Cancel slow" }).last().click();
       await page.getByRole("region", { name: "Ended jobs" }).getByText("cancelled").waitFor();
       await live.getByRole("link", { name: "slow" }).click();
@@ -221,12 +237,17 @@ const scenes = {
       writeFileSync(join(work, "go"), "");
       await page.locator(".moment", { hasText: "It ended well" }).waitFor();
       await page.getByRole("link", { name: "All jobs" }).click();
-      await fetch(`${server.url}/api/runs`, { method: "POST", headers: { Authorization: `Bearer ${secret}` }, body: '{"command":"survey","args":["x"]}' });
+      await post("runs", { command: "survey", args: ["x"] });
       const asks = live.getByRole("row", { name: /survey/ });
       await asks.getByText("asks", { exact: true }).waitFor();
       assert(/landlock|seccomp|namespaces|pidns|mount/i.test(await asks.innerText()), `its sandbox: ${await asks.innerText()}`);
       await live.getByRole("button", { name: "Cancel survey" }).click();
       await page.getByRole("region", { name: "Ended jobs" }).getByRole("row", { name: /survey/ }).waitFor();
+      assert(!(await page.getByRole("region", { name: "Spares" }).count()), "no spare is there before the first call");
+      await post("calls", { tool: "example.words/words.count", input: { text: "owl" } });
+      const spare = page.getByRole("region", { name: "Spares" }).getByRole("row", { name: /example.words tool ready/ });
+      await spare.waitFor();
+      assert(/landlock|seccomp|namespaces|pidns|mount/i.test(await spare.innerText()), `its sandbox: ${await spare.innerText()}`);
       await page.locator(".plot-line").first().waitFor({ state: "attached" });
       await page.waitForFunction(async () => (await (await fetch("/api/metrics/history")).json()).samples.some((sample) => sample.slowest_us > 0));
       const plot = page.getByRole("slider", { name: "Memory" });
@@ -283,6 +304,8 @@ const scenes = {
       assert(!page.url().includes("once"), "the link is gone from the address");
       await page.getByRole("link", { name: "Access" }).click();
       await page.locator(".card-title", { hasText: "local" }).getByText("admin").waitFor();
+      await page.getByText("There is none yet").waitFor();
+      assert(!(await page.getByRole("region", { name: "Tokens" }).count()), "the user of the link is no token");
       await page.getByRole("button", { name: "Sign out" }).click();
       await page.getByLabel("Token").waitFor();
       browser.check();

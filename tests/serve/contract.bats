@@ -8,6 +8,8 @@ teardown() { serve_close; }
 
 @test "HEAD, OPTIONS, Expect, chunks, HTTP/1.0" { scene contract.py http; }
 
+@test "no event waits in the kernel for an acknowledgement" { scene contract.py at_once; }
+
 @test "what belongs to another user is not there, permissions are answered by their own" {
     scene contract.py users
 }

@@ -1,7 +1,9 @@
 """What the gateway promises in passing: of HTTP, of users, of jobs."""
+import ctypes
 import json
 import os
 import socket
+import stat
 import subprocess
 import time
 
@@ -46,6 +48,35 @@ def test_http():
         b"HTTP/1.1 202")
     old = gate.raw(b"GET /healthz HTTP/1.0\r\nHost: localhost\r\n\r\n")
     assert old.startswith(b"HTTP/1.1 200") and old.endswith(b"ok\n"), old
+    gate.stop()
+
+
+def sockets_of(pid):
+    """Copies of the TCP sockets that a process has open."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    pidfd_open, pidfd_getfd = 434, 438
+    process = libc.syscall(pidfd_open, pid, 0)
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        copy = libc.syscall(pidfd_getfd, process, int(name), 0)
+        assert copy >= 0, os.strerror(ctypes.get_errno())
+        if not stat.S_ISSOCK(os.fstat(copy).st_mode):
+            os.close(copy)
+            continue
+        found = socket.socket(fileno=copy)
+        if found.family == socket.AF_INET:
+            yield found
+    os.close(process)
+
+
+def test_at_once():
+    """The kernel holds no event back until the client has acknowledged what came before."""
+    agents()
+    gate = Gateway()
+    with socket.create_connection(("127.0.0.1", gate.port), timeout=PATIENCE) as connection:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert connection.recv(1000).startswith(b"HTTP/1.1 200")
+        found = [one.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) for one in sockets_of(gate.process.pid)]
+    assert len(found) == 2 and all(found), found
     gate.stop()
 
 

@@ -1,8 +1,9 @@
 """What the page needs of the gateway: its files, and members of answers that are there for it."""
 import gzip
+import os
 import re
 
-from gateway import WORK, Gateway, TerminalGateway, agent, agents, config, run, token, touch, until
+from gateway import WORK, Gateway, TerminalGateway, agent, agents, config, run, token, touch, until, write
 
 POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; worker-src 'self'; "
           "img-src 'self' data: blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
@@ -55,7 +56,7 @@ def test_members():
     number = gate.post("/api/turns", {"agent": "held", "message": "wait", "session": "s"}, token=mine).json["id"]
     until(lambda: gate.job(number)["state"] == "running", "it runs")
     job = gate.job(number)
-    assert (job["user"], job.get("sandbox"), job["request"]["message"]) == ("mine", None, "wait"), job
+    assert (job["user"], job["sandbox"], job["request"]["message"]) == ("mine", [], "wait"), job
     assert next(one for one in gate.get("/api/jobs").json["jobs"] if one["id"] == number)["user"] == "mine"
     # The events so far: the answer ends though the job does not.
     begun = list(gate.stream("GET", f"/api/jobs/{number}/events?follow=no"))
@@ -78,9 +79,36 @@ def test_members():
     gate.stop()
 
 
+def test_spares():
+    agents()
+    agent("kept", "", "protocol: acp\n")
+    with open(f"{os.environ['PERCH_SOURCE']}/tests/acp/hosted.py", encoding="utf-8") as hosted:
+        write(f"{WORK}/kept.sh", hosted.read(), 0o755)
+    gate = Gateway()
+    mine = token("mine")
+
+    def spares(name):
+        return [one for one in gate.get("/api/jobs").json["spares"] if one["name"] == name]
+    assert gate.get("/api/jobs").json["spares"] == [], "nothing is started before it is wanted"
+    assert "spares" not in gate.get("/api/jobs", token=mine).json
+    assert gate.post("/api/calls", {"tool": "t.up/t.x", "input": {}}).status == 200
+    until(lambda: [one["state"] for one in spares("t.up")] == ["ready", "ready"], "two spares wait")
+    spare = spares("t.up")[0]
+    assert spare["kind"] == "tool" and spare["waits"] >= 0 and spare["sandbox"], spare
+    assert "spares" not in gate.get("/api/jobs", token=mine).json, "they are nobody's"
+    assert gate.post("/api/calls", {"tool": "srv/say", "input": {}}).status == 200
+    spare = until(lambda: spares("srv"), "an MCP server waits for its next call")[0]
+    assert (spare["kind"], spare["state"], bool(spare["sandbox"])) == ("tool", "ready", True), spare
+    gate.ended(gate.turn(agent="kept", message="show", session="s"))
+    spare = until(lambda: spares("kept"), "an agent waits for its next turn")[0]
+    assert (spare["kind"], spare["state"], spare["sandbox"]) == ("agent", "ready", []), spare
+    gate.stop()
+
+
 def test_person():
     config("")
     gate = TerminalGateway()
+    assert gate.get("/api/tokens").json["tokens"] == [], "that of the link is no token of the file"
     for by, person in (({"once": gate.once}, True), ({"token": gate.token}, False)):
         user = gate.get("/api/login", token=None, headers=gate.sign_in(**by)).json["user"]
         assert user == {"name": "local", "role": "admin", "person": person}, user
