@@ -40,7 +40,8 @@ void verdict_write(
 
 /* ---- plugins_finding.c ----------------------------------------------------- */
 
-/* A line for a mistake in a file of this directory, and the file's line where its place is known. */
+/* A line for a mistake in a file of this directory, and the file's line where its place is known.
+ */
 void plugins_finding_put(struct page *page, const char *directory, const char *file,
 	const struct finding *finding, bool is_wrong);
 
