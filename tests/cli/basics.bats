@@ -152,6 +152,9 @@ advised() {
     advised "install that interpreter, or name another one in the file's first line (#!/bin/sh)" \
         agent run script.yaml hi
     printf "command: '{{PROFILE_DIR}}/dos'\n" >dos.yaml
+    printf 'command: "\x27my agent\x27 --fast"\n' >quoted.yaml
+    run "$perch" agent run quoted.yaml hi # says what is wrong with the quotes
+    [[ "$output" == *"no such command on PATH: ''my'; "* && "$output" != *"install it"* ]]
     advised "sed -i 's/\r\$//' FILE does it" agent run dos.yaml hi
 }
 

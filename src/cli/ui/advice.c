@@ -42,7 +42,8 @@ static const char *advice_on_missing(const char *text)
 const char *advice_on(const char *text)
 {
 	for (size_t i = 0; i < COUNT(advices); i++) {
-		if (strstr(text, advices[i].part))
+		const char *found = strstr(text, advices[i].part);
+		if (found && !strstr(found, "; ")) /* behind which it would advise something better */
 			return advices[i].advice;
 	}
 	return advice_on_missing(text);
