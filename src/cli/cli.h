@@ -323,6 +323,11 @@ void message_append(struct buf *out, const char *text, size_t used, size_t colum
  * below the column. */
 void message_append_place(struct buf *out, const char *text, size_t columns);
 
+/* ---- ui/advice.c ---------------------------------------------------------------- */
+
+/* What to do about an error of which nothing but its words is known; NULL = who knows. */
+const char *advice_on(const char *text);
+
 /* ---- ui/cli_host.c --------------------------------------------------------------- */
 
 /* Where perch-guard is: PERCH_GUARD, in the tree of this program, or NULL for where the library

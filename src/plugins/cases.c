@@ -277,7 +277,11 @@ void cases_read(const char *directory, const struct manifest *manifest, struct a
 	*ret_cases = (struct test_cases){ 0 };
 	if (!path)
 		findings->failed = true;
-	else if (file_read(path, CASES_SIZE_MAX, &text, &err) < 0)
+	else if (file_read(path, CASES_SIZE_MAX, &text, &err) == -ENOENT)
+		findings_add(findings, FINDING_ERROR, NULL,
+			"it is not there: write one that begins with [[case]] and name = \"…\" "
+			"(perch plugins create makes a plugin with one)");
+	else if (err.code)
 		findings_add_err(findings, &err);
 	else
 		cases_parse((struct str){ text.data, text.len }, manifest, arena, ret_cases, findings);

@@ -193,6 +193,10 @@ const char *files_remedy(enum program_state state, const char *directory, const 
 {
 	char full[PATH_MAX];
 	char word[SHELL_WORD_MAX] = "";
+	if (state == PROGRAM_MISSING) {
+		snprintf(out, FILES_REMEDY_MAX, ": make it, or name another one (binary in plugin.toml)");
+		return out;
+	}
 	int len = snprintf(full, sizeof(full), "%s/%s", directory, path);
 	if (state == PROGRAM_NOT_EXECUTABLE && len < PATH_MAX)
 		shell_word(full, word);

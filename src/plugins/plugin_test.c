@@ -201,8 +201,10 @@ static bool plugin_test_has_program(struct plugin_test *test)
 	const char *problem;
 	if (files_program(options->directory, binary, &problem) != PROGRAM_MISSING)
 		return true;
+	char remedy[FILES_REMEDY_MAX];
+	files_remedy(PROGRAM_MISSING, options->directory, binary, remedy);
 	findings_add(&test->report.findings, FINDING_ERROR, NULL, "the program %s %s%s%s", binary,
-		problem, build[0] ? ": build it first: " : "", build);
+		problem, build[0] ? ": build it first: " : remedy, build);
 	return false;
 }
 

@@ -56,8 +56,8 @@ static void validate_files_check_program(struct findings *findings, const struct
 			findings_add(findings, FINDING_WARNING, &binary->at,
 				"the program %s %s: it has to be built first", quoted, problem);
 		else
-			findings_add(
-				findings, FINDING_ERROR, &binary->at, "the program %s %s", quoted, problem);
+			findings_add(findings, FINDING_ERROR, &binary->at, "the program %s %s%s", quoted,
+				problem, remedy);
 		break;
 	case PROGRAM_OUTSIDE:
 	case PROGRAM_WRONG:
@@ -185,6 +185,16 @@ static void validate_files_check_manifest(
 		findings_add_err(findings, &err);
 }
 
+#define VALIDATE_NAME_ONE ": name the directory of a plugin, where its plugin.toml is"
+
+static void validate_files_no_manifest(const perch_err *err, struct findings *findings)
+{
+	if (err->code == -ENOENT || err->code == -ENOTDIR)
+		findings_add(findings, FINDING_ERROR, NULL, "%s" VALIDATE_NAME_ONE, err->text);
+	else
+		findings_add_err(findings, err);
+}
+
 int plugin_validate(
 	const char *directory, struct arena *arena, struct validation *ret_validation, perch_err *err)
 {
@@ -201,10 +211,10 @@ int plugin_validate(
 	if (!path)
 		return err_no_memory(err);
 	if (!realpath(directory, resolved)) {
-		findings_add(&validation.directory, FINDING_ERROR, NULL, "cannot use the directory %s: %s",
-			directory, perch_strerror(-errno));
+		findings_add(&validation.directory, FINDING_ERROR, NULL,
+			"cannot use the directory %s: %s" VALIDATE_NAME_ONE, directory, perch_strerror(-errno));
 	} else if (file_read(path, TOML_SIZE_MAX, &text, &inner) < 0) {
-		findings_add_err(&validation.directory, &inner);
+		validate_files_no_manifest(&inner, &validation.directory);
 	} else {
 		validate_files_check_manifest(
 			resolved, (struct str){ text.data, text.len }, arena, &validation);

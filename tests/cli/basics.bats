@@ -122,6 +122,42 @@ END
     [ "${lines[0]}" = "error: cannot use the directory nothing: No such file or directory" ]
 }
 
+# advised ADVICE WORD…: perch with these words fails, and its second line is that.
+advised() {
+    local advice=$1
+    shift
+    run "$perch" "$@"
+    [ "$status" -ne 0 ]
+    [ "${lines[1]}" = "  $advice" ] || {
+        echo "$output"
+        return 1
+    }
+}
+
+@test "errors of the library come with what to do" {
+    cd "$BATS_TEST_TMPDIR"
+    export HOME="$BATS_TEST_TMPDIR" XDG_STATE_HOME="$BATS_TEST_TMPDIR/state"
+    printf 'command: perch-no-such-agent\n' >gone.yaml
+    printf 'command: sleep\nargs: ["600"]\ntimeout_secs: 0.1\n' >slow.yaml
+    printf 'command: sleep\nargs: ["600"]\nidle_timeout_secs: 0.1\n' >silent.yaml
+    printf '#!/no/such/interpreter\n' >script
+    printf '#!/bin/sh\r\n' >dos
+    chmod +x script dos
+    advised 'install it, or write its path (./NAME is one of this directory)' agent run gone.yaml hi
+    advised 'install it, or write its path (./NAME is one of this directory)' \
+        sandbox run -- perch-no-such-command
+    advised 'give it more time: --timeout SECONDS, or timeout_secs in its profile' agent run slow.yaml hi
+    advised 'let it be silent for longer: idle_timeout_secs in its profile' agent run silent.yaml hi
+    printf "command: '{{PROFILE_DIR}}/script'\n" >script.yaml
+    advised "install that interpreter, or name another one in the file's first line (#!/bin/sh)" \
+        agent run script.yaml hi
+    printf "command: '{{PROFILE_DIR}}/dos'\n" >dos.yaml
+    printf 'command: "\x27my agent\x27 --fast"\n' >quoted.yaml
+    run "$perch" agent run quoted.yaml hi # says what is wrong with the quotes
+    [[ "$output" == *"no such command on PATH: ''my'; "* && "$output" != *"install it"* ]]
+    advised "sed -i 's/\r\$//' FILE does it" agent run dos.yaml hi
+}
+
 @test "errors go to stderr, stdout stays clean" {
     run bash -c "'$perch' docter 2>/dev/null"
     [ -z "$output" ]

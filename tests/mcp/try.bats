@@ -37,6 +37,9 @@ against() {
     mcp call example_words_words_count
     expect_status 1
     has "$errors" '$.text: is required and missing'
+    mcp call nothing
+    expect_status 125
+    has "$errors" '  perch mcp list shows what the server has'
     mcp inspect
     has "$output" 'modern: 2026-07-28'
     has "$output" 'legacy: 2025-11-25'

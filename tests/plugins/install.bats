@@ -226,6 +226,9 @@ exec = true'
     export GIT_SSH_COMMAND="sh -c 'echo fake: no such machine >&2; exit 255'"
     refused install git@nowhere.invalid:a/b --yes -- "git: fake: no such machine"
     [[ "$errors" != *"Could not read"* ]]
+    export GIT_SSH_COMMAND="sh -c 'echo ssh: Could not resolve hostname nowhere.invalid >&2; exit 255'"
+    refused install git@nowhere.invalid:a/b --yes -- \
+        "  look at the host's name, and whether this machine is online"
 }
 
 @test "install: an unverified source that wants exec, network or everything needs --trust" {
@@ -278,6 +281,7 @@ store = true'
     refused install ./repo/plugin.toml --yes -- "is not a directory"
     refused install "file://$WORK/repo@nothing" --yes -- "there is no tag or branch 'nothing'"
     refused install "file://$WORK/nowhere" --yes -- "git: "
+    has "$errors" "  look at the address: git ls-remote with it must work"
     plugins install
     expect_status 64
     plugins install --bogus

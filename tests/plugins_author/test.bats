@@ -382,7 +382,9 @@ asks nothing" ]
     printf '[[case]]\nname = "x"\nansers = []\n' | cases
     plugins test -v --all subject
     expect_status 1
-    expect 'error: perch-test.toml:3:1: there is no key `ansers` here: did you mean `answers`?'
+    expect 'error: perch-test.toml:3:1: there is no key `ansers` here: did you mean `answers`?
+  | ansers = []
+  | ^'
     plugins test subject --json
     expect_status 1
     answer_has 'assert d["errors"][0].startswith("perch-test.toml:3:1: ") and d["cases"] == []'
@@ -393,7 +395,7 @@ asks nothing" ]
     rm subject/perch-test.toml
     plugins test -v --all subject
     expect_status 1
-    has "$output" "perch-test.toml"
+    has "$output" "perch-test.toml: it is not there: write one that begins with [[case]]"
 }
 
 @test "test: for programs" {
@@ -419,7 +421,7 @@ assert [line["dir"] for line in case["transcript"]] == ["in", "out", "out", "hos
     rm subject/bin/subject
     plugins test -v --all subject
     expect_status 1
-    has "$output" "the program bin/subject is not there"
+    has "$output" "the program bin/subject is not there: make it, or name another one (binary in plugin.toml)"
     printf '[hooks]\nbuild = "make it"\n' >>subject/plugin.toml
     plugins test -v --all subject
     has "$output" "is not there: build it first: make it"

@@ -26,7 +26,10 @@ teardown() { author_close; }
     sed -i -e 's/^version.*/version = 1/' -e 's/^\[capabilities\]/&\nexec = "yes"\nexce = true/' subject/plugin.toml
     plugins validate subject
     expect_status 1
-    has "$output" 'error: plugin.toml:3:11: `version` must be a string, not an integer'
+    has "$output" 'error: plugin.toml:3:11: `version` must be a string, not an integer
+  | version = 1
+  |           ^
+'
     has "$output" 'error: plugin.toml:11:8: `exec` must be true or false, not a string'
     has "$output" 'warning: plugin.toml:12:1: there is no key `exce` here: did you mean `exec`?'
     has "$output" "subject: 2 errors, 1 warning"
@@ -60,11 +63,14 @@ assert d["errors"][0].startswith("plugin.toml:3:11: ")'
 @test "validate: there is nothing" {
     plugins validate nowhere
     expect_status 1
-    has "$output" "No such file or directory"
+    has "$output" "No such file or directory: name the directory of a plugin, where its plugin.toml is"
     mkdir empty
     plugins validate empty
     expect_status 1
-    has "$output" "plugin.toml"
+    has "$output" "empty/plugin.toml: No such file or directory: name the directory of a plugin"
+    plugins validate subject/plugin.toml
+    expect_status 1
+    has "$output" "Not a directory: name the directory of a plugin"
     plugins validate subject elsewhere
     expect_status 64
 }
@@ -77,7 +83,10 @@ assert d["errors"][0].startswith("plugin.toml:3:11: ")'
     rm subject/bin/subject
     plugins validate subject
     expect_status 1
-    has "$output" "is not there"
+    has "$output" 'the program `bin/subject` is not there: make it, or name another one (binary in plugin.toml)'
+    plugins install ./subject --yes
+    expect_status 1
+    has "$errors" "is not there: make it, or name another one (binary in plugin.toml)"
     mkdir subject/bin/subject
     plugins validate subject
     expect_status 1

@@ -284,6 +284,7 @@ def test_words():
     wrong = subprocess.run([PERCH, "serve", "--agent", f"{CONFIG}/agents/echo.yaml", "--agent",
                             "none.yaml"], capture_output=True, text=True)
     assert wrong.returncode == 125 and "--agent none.yaml" in wrong.stderr, wrong
+    assert "perch agent list shows" in wrong.stderr, wrong
 
 
 def test_two():

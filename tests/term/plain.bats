@@ -72,7 +72,7 @@ fits() {
         [ -n "$output" ]
         is_ascii
     done < <(views)
-    on_terminal help plugins
+    NO_COLOR=1 on_terminal help plugins
     [[ "$output" == "usage: perch plugins WORD ..."* ]]
 }
 
@@ -91,7 +91,7 @@ fits() {
         skip "there is no localedef"
     fi
     export LOCPATH="$BATS_TEST_TMPDIR" LC_ALL=en_US.ISO-8859-1
-    on_terminal help plugins
+    NO_COLOR=1 on_terminal help plugins
     [[ "$output" == "usage: perch plugins WORD ..."* ]]
     is_ascii
 }
@@ -101,15 +101,26 @@ fits() {
     LC_ALL=C on_terminal run 'käfer'
     [ "$output" = "error: there is no command 'k?fer'; perch plugins list shows what is installed" ]
     LC_ALL=C on_terminal tool call tour.diary 'x…'
-    [ "$output" = 'error: tool_not_exposed: the plugin does not expose a tool "x?"
+    [ "$output" = 'error: tool_not_exposed: the plugin does not expose a tool "x..."
   there are: diary.read' ]
     LC_ALL=C on_terminal 'käfer…'
     [ "$output" = "error: there is no command 'k?fer...'
   perch help lists them all" ]
 }
 
+@test "a command to be copied has a line of its own behind ': '" {
+    export NO_COLOR=1
+    on_terminal plugins test nothing
+    [ "$output" = 'error: cannot use the directory nothing: No such file or directory
+  name the directory of a plugin:
+  perch plugins test ./my-plugin' ]
+    # In a pipe a line stays a line.
+    run "$perch" plugins test nothing
+    [ "${lines[1]}" = '  name the directory of a plugin: perch plugins test ./my-plugin' ]
+}
+
 @test "with UTF-8, and in a pipe, they are as they were written" {
-    LC_ALL=C.UTF-8 on_terminal 'käfer…'
+    NO_COLOR=1 LC_ALL=C.UTF-8 on_terminal 'käfer…'
     [ "${lines[0]}" = $'error: there is no command \'käfer…\'\r' ]
     LC_ALL=C run "$perch" help plugins
     [[ "$output" == "usage: perch plugins WORD …"* ]]

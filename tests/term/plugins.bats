@@ -220,3 +220,16 @@ store = true'
     wait_over
     [[ "$(line 3)" == "[over 0]" ]]
 }
+
+@test "test names the case that runs, until its verdict takes the place" {
+    source_plugin here
+    # shellcheck disable=SC2016 # for the plugin's shell
+    sed -i '1a until [ -e "$(dirname "$(readlink -f "$0")")/go" ]; do sleep 0.1; done' here/bin/hello
+    printf '[[case]]\nname = "waits for us"\ntimeout = 600\n' >here/perch-test.toml
+    in_terminal test here
+    wait_for "runs    waits for us"
+    touch here/bin/go
+    wait_over 0
+    has "$(screen)" "waits for us"
+    [[ "$(screen)" != *"runs    "* ]]
+}

@@ -125,3 +125,22 @@ add_in_terminal() {
     wait_over
     grep -q "^read = .*$WORK/venv" "$bindings/venv.toml"
 }
+
+@test "the command of a hint about the sandbox has a line of its own" {
+    columns=200
+    echo treasure >"$BATS_TEST_TMPDIR/treasure"
+    tool denied <<'END'
+request = greet()
+try:
+    open(request["input"]["path"])
+except OSError as error:
+    print(error, file=sys.stderr)
+    send({"type": "response", "request_id": request["request_id"], "status": "error",
+          "error": {"code": "denied", "message": str(error)}})
+END
+    sed -i "s|, \"$WORK\"\]|, \"$WORK/tools\"]|; s|^write = .*||" "$bindings/t.denied.toml"
+    in_terminal call t.denied t.x --input "{\"path\":\"$BATS_TEST_TMPDIR/treasure\"}"
+    wait_for "hint: the sandbox policy 'tool' was in force;
+  perch tool allow t.denied --read $BATS_TEST_TMPDIR/treasure
+  would show it,"
+}

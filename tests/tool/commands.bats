@@ -159,6 +159,18 @@ print("hello", flush=True)
 END
     add "$WORK/tools/plain" --yes
     expect_status 6
+    program silent <<'END'
+pass
+END
+    add "$WORK/tools/silent" --yes
+    expect_status 5
+    has "$errors" "  it must answer the handshake in one line, flushed at once: see man 7 rterm-tool"
+    program fails <<'END'
+raise SystemExit(3)
+END
+    add "$WORK/tools/fails" --yes
+    expect_status 5
+    has "$errors" "  run its command by hand to see why it ends"
     bundle
     sed -i 's/t.plain/t.other/' "$WORK/bundle/rterm-plugin.json"
     add "$WORK/bundle" --yes

@@ -48,11 +48,12 @@ teardown() { tool_close; }
         expect_status 0
         has "$output" "perch tool add ."
         [ "$lang" != c ] || make -s -C my-c
-        perch_tool add "./my-$lang" --yes
+        perch_tool add "./my-$lang" --yes --read "$prefix" # an interpreter below the home is hidden
         expect_status 0
         perch_tool call "my-$lang" "my-$lang.greet" --input '{"name":"Zoë"}'
         expect_status 0
-        has "$output" 'Hello, Zoë!'
+        greeting=$("$python" -c 'import json, sys; print(json.load(sys.stdin)["greeting"])' <<<"$output")
+        [ "$greeting" = 'Hello, Zoë!' ]
         perch_tool call "my-$lang" "my-$lang.greet" --input '{}'
         has "$errors" "is required and missing"
     done

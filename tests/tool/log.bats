@@ -42,6 +42,13 @@ names() { awk '{ printf "%s ", $3 }' <<<"$output"; }
     [ "$(names)" = "acme/search acme-two/search " ]
     perch_tool log --verdict timeout
     [ "$(names)" = "acme/index " ]
+    perch_tool log --verdict timeuot
+    expect_status 64
+    has "$errors" "'timeuot' is no verdict"
+    has "$errors" "there are: ok, execution_error, "
+    has "$errors" ", cancelled, run, turn, answer, refusal"
+    perch_tool log --verdict turn
+    expect_status 0
     perch_tool log --since 2026-01-02T10:00
     [ "$(names)" = "acme-two/search acme/index " ]
     perch_tool log --since 2026-01-03

@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/utf8.h"
 #include "proc/host.h"
+#include "wire/jsonrpc.h"
 #include "wire/mcp_url.h"
 
 /* ---- what the server says --------------------------------------------------- */
@@ -57,6 +58,7 @@ static void session_news(void *data, struct mcp_call *call, const struct mcp_new
 			news->text.data ? news->text.data : "", (long long)news->code);
 	else
 		session->take(session->data, news->value);
+	session->is_wrong = news->kind == MCP_NEWS_ERROR && news->code == JSONRPC_INVALID_PARAMS;
 	session->is_answered = news->kind != MCP_NEWS_PAGE;
 }
 
@@ -259,6 +261,10 @@ int mcp_session_failure(const struct mcp_session *session, const perch_err *err)
 {
 	if (err->code == -EINVAL)
 		return err->text[0] ? cli_usage_error(NULL, "%s", err->text) : EXIT_USAGE;
-	cli_error(NULL, "%s", err->text);
+	cli_error(session->is_wrong
+			? "perch mcp list shows what the server has, perch mcp inspect what "
+			  "each of it takes"
+			: NULL,
+		"%s", err->text);
 	return session->signal ? 128 + session->signal : EXIT_HOST;
 }

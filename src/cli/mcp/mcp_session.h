@@ -32,6 +32,7 @@ struct mcp_session {
 	bool is_open, is_gone;
 	int signal;      /* that interrupted us; 0 = none */
 	perch_err error; /* of the conversation, or of the last call */
+	bool is_wrong;   /* what was asked for, says the server */
 	size_t note_count;
 	bool is_quiet; /* notes are counted, not shown */
 	/* The call that is waited for. */

@@ -38,6 +38,13 @@ void verdict_print(
 void verdict_write(
 	perch_json_writer *writer, const struct test_case *test, const struct test_report *report);
 
+/* ---- plugins_finding.c ----------------------------------------------------- */
+
+/* A line for a mistake in a file of this directory, and the file's line where its place is known.
+ */
+void plugins_finding_put(struct page *page, const char *directory, const char *file,
+	const struct finding *finding, bool is_wrong);
+
 /* NAME or NAME@REF, in the arena; *ret_ref is NULL without one. -EINVAL for a ref that is none. */
 int plugins_pin_split(const char *word, struct arena *arena, const char **ret_name,
 	const char **ret_ref, perch_err *err);

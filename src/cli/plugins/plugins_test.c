@@ -240,24 +240,17 @@ static int plugins_test_run_cases(struct trial *trial, const struct output *outp
 
 /* ---- telling ------------------------------------------------------------------------ */
 
-static void plugins_test_print_mistakes(struct page *page, const struct findings *mistakes)
+static void plugins_test_print_mistakes(struct page *page, const struct trial *trial)
 {
-	for (size_t i = 0; i < mistakes->count; i++) {
-		struct buf text = { 0 };
-		page_style(page, STYLE_ERROR, "error");
-		buf_append_text(&page->out, ": ");
-		finding_put(&text, CASES_FILE, &mistakes->items[i]);
-		page_cut(page, (struct str){ text.data, text.len }, 0);
-		buf_append_char(&page->out, '\n');
-		buf_free(&text);
-	}
+	for (size_t i = 0; i < trial->mistakes.count; i++)
+		plugins_finding_put(page, trial->directory, CASES_FILE, &trial->mistakes.items[i], true);
 }
 
 static int plugins_test_list(const struct trial *trial)
 {
 	struct page page;
 	page_begin(&page, trial->cli);
-	plugins_test_print_mistakes(&page, &trial->mistakes);
+	plugins_test_print_mistakes(&page, trial);
 	for (size_t i = 0; i < trial->cases.count; i++) {
 		if (!plugins_test_wants(trial, trial->cases.items[i].name))
 			continue;
@@ -298,7 +291,7 @@ static int plugins_test_for_people(struct trial *trial)
 {
 	struct page page;
 	page_begin(&page, trial->cli);
-	plugins_test_print_mistakes(&page, &trial->mistakes);
+	plugins_test_print_mistakes(&page, trial);
 	int r = plugins_test_run_cases(trial, &(struct output){ .page = &page });
 	if (r == 0 && !trial->mistakes.errors)
 		buf_printf(&page.out, "%zu passed, %zu failed\n", trial->passed, trial->failed);

@@ -64,29 +64,18 @@ static int plugins_validate_print_json(const char *path, const struct validation
 
 /* ---- for people ------------------------------------------------------------------ */
 
-static void plugins_validate_print_finding(
-	struct page *page, const char *file, const struct finding *finding, bool strict)
-{
-	struct buf text = { 0 };
-	bool is_wrong = plugins_validate_is_error(finding, strict);
-	page_style(page, is_wrong ? STYLE_ERROR : STYLE_WARN, is_wrong ? "error" : "warning");
-	buf_append_text(&page->out, ": ");
-	finding_put(&text, file, finding);
-	page_cut(page, (struct str){ text.data, text.len }, 0);
-	buf_append_char(&page->out, '\n');
-	buf_free(&text);
-}
-
-static int plugins_validate_print_for_people(const struct cli *cli,
+static int plugins_validate_print_for_people(const struct cli *cli, const char *path,
 	const struct validation *validation, const struct part parts[PARTS], bool strict, size_t errors,
 	size_t warnings)
 {
 	struct page page;
 	page_begin(&page, cli);
 	for (size_t part = 0; part < PARTS; part++) {
-		for (size_t i = 0; i < parts[part].findings->count; i++)
-			plugins_validate_print_finding(
-				&page, parts[part].file, &parts[part].findings->items[i], strict);
+		for (size_t i = 0; i < parts[part].findings->count; i++) {
+			const struct finding *finding = &parts[part].findings->items[i];
+			plugins_finding_put(
+				&page, path, parts[part].file, finding, plugins_validate_is_error(finding, strict));
+		}
 	}
 	page_cut(
 		&page, str_from(validation->plugin_name[0] ? validation->plugin_name : "the plugin"), 0);
@@ -119,9 +108,9 @@ static int plugins_validate_validate(const struct cli *cli, const char *path, bo
 		all += findings_total(parts[i].findings);
 	}
 	errors = strict ? all : errors;
-	int r = cli->json
-		? plugins_validate_print_json(path, &validation, parts, strict)
-		: plugins_validate_print_for_people(cli, &validation, parts, strict, errors, all - errors);
+	int r = cli->json ? plugins_validate_print_json(path, &validation, parts, strict)
+					  : plugins_validate_print_for_people(
+							cli, path, &validation, parts, strict, errors, all - errors);
 	validation_free(&validation);
 	arena_free(&arena);
 	return r ? r : errors ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -164,7 +164,8 @@ static int serve_command_agents(struct serve_words *words)
 	for (size_t i = 0; i < words->agents.count; i++) {
 		words->paths[i] = realpath(words->agents.items[i], NULL);
 		if (!words->paths[i]) {
-			cli_error(NULL, "--agent %s: %s", words->agents.items[i], perch_strerror(-errno));
+			cli_error("it takes the file of a profile; perch agent list shows those you have",
+				"--agent %s: %s", words->agents.items[i], perch_strerror(-errno));
 			return EXIT_HOST;
 		}
 	}

@@ -7,10 +7,12 @@
 #include "base/duration.h"
 #include "base/err.h"
 #include "base/glob.h"
+#include "base/macros.h"
 #include "cli/tool/tool_commands.h"
 #include "cli/ui/page.h"
 #include "data/json.h"
 #include "tool/audit_reader.h"
+#include "tool/result.h"
 
 enum { LOG_NAME_COLUMNS = 30, LOG_TIME_SIZE = 32 };
 
@@ -231,6 +233,33 @@ static int tool_log_read_since(struct tool_log *log)
 	return 0;
 }
 
+/* What stands where a record has no verdict. */
+static const char *const tool_log_kinds[] = { "run", "turn", "answer", "refusal" };
+
+static bool tool_log_is_verdict(const char *word)
+{
+	bool is_known = false;
+	for (size_t i = 0; i < TOOL_CODES; i++)
+		is_known |= strcmp(word, tool_codes[i].name) == 0;
+	for (size_t i = 0; i < COUNT(tool_log_kinds); i++)
+		is_known |= strcmp(word, tool_log_kinds[i]) == 0;
+	return is_known;
+}
+
+static int tool_log_check_verdict(const struct tool_log *log)
+{
+	_cleanup_(buf_free) struct buf hint = { 0 };
+	if (!log->verdict || tool_log_is_verdict(log->verdict))
+		return 0;
+	buf_append_text(&hint, "there are:");
+	for (size_t i = 0; i < TOOL_CODES; i++)
+		buf_printf(&hint, " %s,", tool_codes[i].name);
+	for (size_t i = 0; i < COUNT(tool_log_kinds); i++)
+		buf_printf(&hint, " %s%s", tool_log_kinds[i], i + 1 < COUNT(tool_log_kinds) ? "," : "");
+	return cli_usage_error(buf_terminate(&hint) == 0 ? hint.data : NULL,
+		"--verdict: '%s' is no verdict", log->verdict);
+}
+
 static int tool_log_read_words(struct tool_log *log, int argc, char **argv)
 {
 	const char *words[1] = { NULL };
@@ -247,7 +276,8 @@ static int tool_log_read_words(struct tool_log *log, int argc, char **argv)
 	log->pattern = words[0];
 	if (log->lines && (!options_amount(log->lines, false, &log->last) || !log->last))
 		return cli_usage_error(NULL, "--lines takes a number from 1, not '%s'", log->lines);
-	return tool_log_read_since(log);
+	r = tool_log_check_verdict(log);
+	return r ? r : tool_log_read_since(log);
 }
 
 static int cli_tool_log(struct cli *cli, int argc, char **argv)

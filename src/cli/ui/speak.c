@@ -150,14 +150,6 @@ static void speak_append_line(
 	message_append(out, text, strlen(label) + 1, speak_columns());
 }
 
-/* What to do about a file that is not there, where nothing better is known. */
-static const char *speak_missing_hint(const char *text)
-{
-	bool is_missing = text && str_has_suffix(str_from(text), str_from(perch_strerror(-ENOENT)));
-	return is_missing ? "look at the name: a relative one is taken from the current directory"
-					  : NULL;
-}
-
 static void speak_print_error(const char *hint, const char *format, va_list args)
 {
 	_cleanup_free_ char *words = NULL;
@@ -167,8 +159,8 @@ static void speak_print_error(const char *hint, const char *format, va_list args
 	speak_append_line(&text, STYLE_ERROR, "error:", words ? words : "out of memory");
 	if (words)
 		message_append_place(&text, words, speak_columns());
-	if (!hint)
-		hint = speak_missing_hint(words);
+	if (!hint && words)
+		hint = advice_on(words);
 	if (hint)
 		speak_append_line(&text, STYLE_PLAIN, " ", hint);
 	cli_put(stderr, buf_terminate(&text) == 0 ? text.data : "error: out of memory\n");
@@ -195,14 +187,24 @@ void cli_warning(const char *text)
 	cli_put(stderr, buf_terminate(&line) == 0 ? line.data : "warning: out of memory\n");
 }
 
-/* Up to the blank behind a comma or a semicolon, or the end; not between quotes, where a new line
- * would make another word of it. */
-static struct str speak_cut_clause(struct str *rest)
+/* Whether a hint may be broken at this blank: behind a comma or a semicolon, and on a terminal
+ * behind a command to be copied, of which it says what it would do. */
+static bool speak_may_break(struct str text, size_t at, bool is_terminal)
+{
+	struct str behind = { text.data + at, text.len - at };
+	return strchr(",;", text.data[at - 1]) ||
+		(is_terminal && str_has_prefix(behind, STR(" would ")) &&
+			memmem(text.data, at, "perch ", strlen("perch ")));
+}
+
+/* Up to where it may be broken, or the end; not between quotes, where a new line would make another
+ * word of it. */
+static struct str speak_cut_clause(struct str *rest, bool is_terminal)
 {
 	size_t len = 1;
 	bool is_quoted = rest->data[0] == '\'';
 	while (len < rest->len &&
-		(is_quoted || rest->data[len] != ' ' || !strchr(",;", rest->data[len - 1])))
+		(is_quoted || rest->data[len] != ' ' || !speak_may_break(*rest, len, is_terminal)))
 		is_quoted ^= rest->data[len++] == '\'';
 	struct str clause = { rest->data, len };
 	size_t used = len < rest->len ? len + 1 : len;
@@ -215,12 +217,16 @@ void cli_hint(struct str text)
 	static const char head[] = "hint:";
 	size_t column = sizeof(head) - 1;
 	size_t most = speak_columns();
+	bool is_terminal = most;
+	bool was_command = false;
 	most = most && most < HINT_COLUMNS ? most : HINT_COLUMNS;
 	fputs(head, stderr);
 	for (bool is_first = true; text.len; is_first = false) {
-		struct str clause = speak_cut_clause(&text);
+		struct str clause = speak_cut_clause(&text, is_terminal);
+		bool is_command = str_has_prefix(text, STR("would "));
 		size_t width = utf8_width(clause.data, clause.len);
-		bool fits = is_first || column + 1 + width <= most;
+		bool fits = !is_command && !was_command && (is_first || column + 1 + width <= most);
+		was_command = is_command;
 		fputs(fits ? " " : "\n  ", stderr);
 		cli_put_text(stderr, clause);
 		column = width + (fits ? column + 1 : 2);
