@@ -271,7 +271,7 @@ END
     git config --global core.sshCommand "$HOME/my-ssh"
     git config core.sshCommand "$evil"
     "$perch" plugins install ssh://host.invalid/a/b --yes --trust </dev/null >"$place/work/said" 2>&1 || true
-    says 'git: fatal'
+    says 'error: git: '
     [ "$(sort -u "$HOME/.ssh/known_hosts")" = secret ] ||
         fail "ssh has seen '$(cat "$HOME/.ssh/known_hosts")'"
     [ ! -e "$HOME/.ssh/made" ] || fail "ssh has written to ~/.ssh"
