@@ -208,10 +208,10 @@ static void await_idle(void)
 		close(fd);
 		fd = connect_to();
 		ask(fd, "GET /api/jobs?state=waiting", "", "");
-		char text[256];
+		char text[512];
 		ssize_t n = read(fd, text, sizeof(text) - 1);
 		text[n > 0 ? n : 0] = '\0';
-		if (strstr(text, "Content-Length: 11\r"))
+		if (strstr(text, "{\"jobs\":[]"))
 			break;
 		close(fd);
 		fd = connect_to();
