@@ -60,6 +60,19 @@ has_manual() {
     done
 }
 
+# Every page of the documentation, as it is, and what shells read by themselves.
+has_docs() {
+    for page in "$top"/docs/*.md; do
+        cmp "$page" "$root/usr/share/doc/perch/${page##*/}" || return 1
+    done
+}
+
+has_completions() {
+    "$root/usr/bin/perch" completions bash | cmp - "$root/usr/share/bash-completion/completions/perch.bash" &&
+        "$root/usr/bin/perch" completions zsh | cmp - "$root/usr/share/zsh/vendor-completions/_perch" &&
+        "$root/usr/bin/perch" completions fish | cmp - "$root/usr/share/fish/vendor_completions.d/perch.fish"
+}
+
 has_examples() {
     [ -x "$root/usr/share/perch/examples/tour/greeter/greet" ]
     "$root/usr/bin/perch" tour </dev/null
@@ -84,6 +97,8 @@ check "lintian finds no error" has_no_errors
 check "they are installed into an empty root" installs
 check "perch runs from there" runs
 check "the manual is there" has_manual
+check "the documentation is there" has_docs
+check "the completions are there" has_completions
 check "the examples are there, and the tour works" has_examples
 check "they are removed, and nothing is left" leaves_nothing
 finish

@@ -47,8 +47,8 @@ pkg_config() {
 }
 
 # Those that weaken a sandbox or kill an installation are for builds that are tested.
-knows_no_switches() {
-    ! grep -r -a -l -e PERCH_TEST_KILL_AT -e PERCH_LANDLOCK_ABI_MAX -e PERCH_SANDBOX_NO_ROOM "$root"
+knows_no_switches() { # but for the pages that speak of them
+    ! grep -r -a -l --exclude='*.md' -e PERCH_TEST_KILL_AT -e PERCH_LANDLOCK_ABI_MAX -e PERCH_SANDBOX_NO_ROOM "$root"
 }
 
 # The page is in the program that shows it, and in no library.
@@ -242,6 +242,9 @@ check "libperch.a" has libperch.a
 check "perch.pc" has pkgconfig/perch.pc
 check "perch/base.h" has include/perch/base.h
 check "perch(1)" has share/man/man1/perch.1
+check "the documentation" has share/doc/perch/README.md
+check "its pictures" has share/doc/perch/pictures/chat.svg
+check "completions" has share/bash-completion/completions/perch.bash
 
 libraries=$(directory_of libperch.so)
 includes=$(dirname "$(directory_of base.h)")

@@ -36,7 +36,12 @@ static const char zsh_script[] =
 	"        _files\n"
 	"    fi\n"
 	"}\n"
-	"compdef _perch perch\n";
+	"# As a file of zsh's own it is called when somebody asks for the first time.\n"
+	"if [[ ${funcstack[1]} == _perch ]]; then\n"
+	"    _perch \"$@\"\n"
+	"else\n"
+	"    compdef _perch perch\n"
+	"fi\n";
 
 static const char fish_script[] =
 	"# perch completions fish\n"

@@ -14,7 +14,7 @@
 #include "serve/peer.h"
 #include "serve/serve_parts.h"
 
-#define MCP_DOCUMENTED "docs/serve.md has an example of a client"
+#define MCP_DOCUMENTED "serve.md of the documentation has an example of a client"
 
 /* ---- what is asked ------------------------------------------------------------------ */
 

@@ -73,8 +73,8 @@ static void exchange_admit(struct exchange *exchange)
 	if (!gate_pass(exchange, request))
 		return;
 	if (match.status == 404) {
-		exchange_error(exchange, 404, "not_found", "docs/serve.md lists what there is",
-			"there is no such address");
+		exchange_error(exchange, 404, "not_found",
+			"serve.md of the documentation lists what there is", "there is no such address");
 	} else if (match.status == 405 || request->method == HTTP_OPTIONS) {
 		gate_tell_methods(exchange, match.allowed);
 	} else {
