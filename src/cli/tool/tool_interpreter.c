@@ -32,6 +32,13 @@ static bool interpreter_is_one(const char *path)
 	return strncmp(name, "python", 6) == 0 || strncmp(name, "node", 4) == 0;
 }
 
+/* Node is one file; Python has its modules beside the directory of its programs. */
+static bool interpreter_is_alone(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return strncmp(slash ? slash + 1 : path, "node", 4) == 0;
+}
+
 /* Takes `levels` names off the end; "" where there are not so many. */
 static void interpreter_above(char *path, int levels)
 {
@@ -98,7 +105,7 @@ static void interpreter_look_at(struct interpreter *found, const char *path)
 	bool is_enough = found->is_by_env && !found->count;
 	if (is_enough || !realpath(path, full) || !interpreter_is_one(full) || policy_is_system(full))
 		return;
-	interpreter_above(full, 2);
+	interpreter_above(full, interpreter_is_alone(full) ? 1 : 2);
 	interpreter_add(found, full);
 }
 
