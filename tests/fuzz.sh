@@ -4,14 +4,14 @@
 #
 #     tests/fuzz.sh [TARGET…]
 #
-# PERCH_FUZZ_SECONDS   for each target (2)
+# PERCH_FUZZ_SECONDS   for each target (1)
 # PERCH_FUZZ_CORPUS    where what was found interesting is kept (nowhere)
 set -eu
 
 tests=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
 top=${tests%/*}
 build=${PERCH_RELEASE:-$top/build}-asan
-seconds=${PERCH_FUZZ_SECONDS:-2}
+seconds=${PERCH_FUZZ_SECONDS:-1}
 # shellcheck source=tests/lib.sh
 . "$tests/lib.sh"
 
