@@ -93,13 +93,6 @@ int queue_file_write_job(struct sql *sql, struct queue_order *order)
 	return sql_run(sql, statement);
 }
 
-/* -ENOENT: it was never written, or is dropped. */
-static int queue_file_run_on_job(struct sql *sql, sqlite3_stmt *statement)
-{
-	int r = sql_run(sql, statement);
-	return r == 0 && sqlite3_changes(sql->handle) == 0 ? -ENOENT : r;
-}
-
 int queue_file_write_mark(struct sql *sql, struct queue_order *order)
 {
 	const struct queue_job *job = &order->job;
@@ -112,8 +105,7 @@ int queue_file_write_mark(struct sql *sql, struct queue_order *order)
 	sql_bind_number(statement, 6, order->has_begun);
 	sql_bind_number(statement, 7, (int64_t)order->fence);
 	sql_bind_number(statement, 8, order->is_cancelled);
-	int r = queue_file_run_on_job(sql, statement);
-	return r == -ENOENT ? 0 : r;
+	return sql_run(sql, statement);
 }
 
 int queue_file_write_event(struct sql *sql, struct queue_order *order)
@@ -144,8 +136,8 @@ int queue_file_write_end(struct sql *sql, struct queue_order *order)
 	sql_bind_number(statement, 3, job->ended_ms);
 	sql_bind(statement, 4, job->result);
 	sql_bind_number(statement, 5, (int64_t)order->fence);
-	int r = queue_file_run_on_job(sql, statement);
-	if (r == -ENOENT) /* a late one, dropped meanwhile */
+	int r = sql_run(sql, statement);
+	if (r == 0 && sqlite3_changes(sql->handle) == 0) /* a late one, dropped meanwhile */
 		return 0;
 	if (r == 0)
 		r = queue_file_keep_agent(sql, order);
