@@ -25,18 +25,15 @@ struct interpreter {
 	bool is_by_env; /* env would look further where it cannot execute this one */
 };
 
-static bool interpreter_is_one(const char *path)
+static bool interpreter_is(const char *path, const char *name)
 {
 	const char *slash = strrchr(path, '/');
-	const char *name = slash ? slash + 1 : path;
-	return strncmp(name, "python", 6) == 0 || strncmp(name, "node", 4) == 0;
+	return strncmp(slash ? slash + 1 : path, name, strlen(name)) == 0;
 }
 
-/* Node is one file; Python has its modules beside the directory of its programs. */
-static bool interpreter_is_alone(const char *path)
+static bool interpreter_is_one(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	return strncmp(slash ? slash + 1 : path, "node", 4) == 0;
+	return interpreter_is(path, "python") || interpreter_is(path, "node");
 }
 
 /* Takes `levels` names off the end; "" where there are not so many. */
@@ -105,7 +102,8 @@ static void interpreter_look_at(struct interpreter *found, const char *path)
 	bool is_enough = found->is_by_env && !found->count;
 	if (is_enough || !realpath(path, full) || !interpreter_is_one(full) || policy_is_system(full))
 		return;
-	interpreter_above(full, interpreter_is_alone(full) ? 1 : 2);
+	/* Node is one file; Python has its modules beside the directory of its programs. */
+	interpreter_above(full, interpreter_is(full, "node") ? 1 : 2);
 	interpreter_add(found, full);
 }
 
