@@ -232,9 +232,21 @@ int redis_link_open(
 		free(link);
 		return r;
 	}
-	perch_timer_set(link->timer, 0);
+	if (!options->waits)
+		redis_link_begin(link);
 	*ret_link = link;
 	return 0;
+}
+
+void redis_link_begin(struct redis_link *link)
+{
+	if (link->state == REDIS_RESTING && !link->attempts)
+		perch_timer_set(link->timer, 0);
+}
+
+unsigned redis_link_shards(const struct redis_link *link)
+{
+	return link->shards;
 }
 
 void redis_link_free(struct redis_link *link)

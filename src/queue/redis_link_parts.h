@@ -46,6 +46,7 @@ struct redis_link {
 	size_t bytes;
 	struct redis_resolver *resolver; /* NULL = no name was to be looked up yet */
 	unsigned step;                   /* of the greeting */
+	unsigned shards;                 /* as the queue has said */
 	bool has_loaded;                 /* the library, during this greeting */
 	bool uses_scripts;               /* functions may not be loaded here */
 	char sha[REDIS_SHA_SIZE], spare_sha[REDIS_SHA_SIZE];

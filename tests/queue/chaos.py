@@ -8,6 +8,7 @@ import collections
 import random
 import shutil
 import socketserver
+import tempfile
 import threading
 import time
 import traceback
@@ -17,9 +18,11 @@ from fleet import *
 LONG = os.environ.get("CHAOS") == "long"
 SEED = int(os.environ.get("CHAOS_SEED", random.randrange(1 << 30)))
 JOBS = int(os.environ.get("CHAOS_JOBS", 100000 if LONG else 3000))
+SHARDS = int(os.environ.get("CHAOS_SHARDS", 1))
 REPORT = os.environ.get("CHAOS_REPORT")
 CLIENTS, SESSIONS, LEASE = 8, 64, 2
 PAUSE = 0.02 if LONG else 0.1  # so that there is time for faults
+JOBS_A_FAULT = 60 if LONG else 0  # so that a machine that is slow for hours does not play faults alone
 FAULTS = ("kill_worker", "kill_worker", "stop_worker", "kill_gateway", "kill_redis", "partition", "step_clock")
 PASSWORD = "open-sesame"  # a worker in another namespace is on another machine
 
@@ -70,8 +73,8 @@ class Way(socketserver.BaseRequestHandler):
 
 
 class Chaos:
-    def __init__(self, seed, jobs):
-        self.random, self.seed, self.jobs = random.Random(seed), seed, jobs
+    def __init__(self, seed, jobs, shards):
+        self.random, self.seed, self.jobs, self.shards = random.Random(seed), seed, jobs, shards
         self.report, self.troubled = [], set()
         self.accepted = collections.defaultdict(list)  # session → jobs, in order
         self.lock = threading.Lock()
@@ -81,15 +84,17 @@ class Chaos:
         self.clock = f"{WORK}/clock"
         self.step_to(0)
         network = self.network()
+        self.place = self.memory()
         self.redis = Redis("--requirepass", PASSWORD, "--protected-mode", "no", more=(network.here,) if network else (),
-                           env={"LD_PRELOAD": f"{os.environ['PERCH_BUILD']}/tests/libclock-step.so", "CLOCK_STEP": self.clock})
+                           env={"LD_PRELOAD": f"{os.environ['PERCH_BUILD']}/tests/libclock-step.so", "CLOCK_STEP": self.clock},
+                           place=self.place)
         self.wall = network or Wall(self.redis.port)
         if network:
             network.url = f"redis://{network.here}:{self.redis.port}"
         self.say("a cut is one of a network namespace" if network else "a cut is one of a proxy")
         write(f"{WORK}/key", "0123456789abcdef" * 4, 0o600)
         os.environ["PERCH_QUEUE_PASSWORD"] = PASSWORD
-        self.key = ("--key-file", f"{WORK}/key")
+        self.key = ("--key-file", f"{WORK}/key", "--shards", str(shards))
         self.gates = [Gateway("--queue", self.redis.url, *self.key)]
         self.gates.append(Gateway("--queue", self.redis.url, *self.key, token_name=None))
         self.gates[1].token = self.gates[0].token
@@ -102,6 +107,15 @@ class Chaos:
             return Network()
         except (OSError, subprocess.CalledProcessError):
             return None
+
+    @staticmethod
+    def memory():
+        """Where files take no time: a Redis that is killed loses what it has not written, not what no disk has."""
+        if not os.access("/dev/shm", os.W_OK):
+            return None
+        place = tempfile.mkdtemp(prefix="perch-chaos.", dir="/dev/shm")
+        atexit.register(shutil.rmtree, place, ignore_errors=True)
+        return place
 
     def step_to(self, seconds):
         self.step = seconds
@@ -176,7 +190,14 @@ class Chaos:
 
     # ---- load ---------------------------------------------------------------------------
 
-    def accept(self, session, i):
+    def post(self, connections, gate, body, key):
+        """On the connection that the client has to this gateway, or on a new one."""
+        connection = connections.pop(gate, None) or self.gates[gate].connect()
+        answer = self.gates[gate].post("/api/turns", body, headers={"Idempotency-Key": key}, connection=connection)
+        connections[gate] = connection
+        return answer
+
+    def accept(self, session, i, connections):
         """Until it is accepted: a key makes it one job, however often it is sent."""
         body = {"agent": "again" if session % 2 else "once", "message": str(i),
                 "session": f"s{session}", "detach": True}
@@ -184,7 +205,7 @@ class Chaos:
         end = time.monotonic() + 4 * PATIENCE
         while time.monotonic() < end:
             try:
-                answer = self.gates[i % 2].post("/api/turns", body, headers={"Idempotency-Key": key})
+                answer = self.post(connections, i % 2, body, key)
                 if answer.status == 202:
                     return answer.json["id"]
                 if answer.status not in (429, 503):
@@ -201,7 +222,7 @@ class Chaos:
     def client(self, mine):
         counts = collections.Counter()
         own = random.Random(self.seed * 1000 + mine)
-        sessions = range(mine, SESSIONS, CLIENTS)
+        sessions, connections = range(mine, SESSIONS, CLIENTS), {}
         try:
             while True:
                 with self.lock:
@@ -209,9 +230,9 @@ class Chaos:
                         return
                     self.posted += 1
                 session = own.choice(sessions)
-                number = self.accept(session, counts[session])
+                number = self.accept(session, counts[session], connections)
                 if own.random() < 0.02:
-                    assert self.accept(session, counts[session]) == number, "a duplicate"
+                    assert self.accept(session, counts[session], connections) == number, "a duplicate"
                 self.accepted[session].append(number)
                 counts[session] += 1
                 time.sleep(own.random() * PAUSE)
@@ -227,6 +248,9 @@ class Chaos:
             one.start()
         while any(one.is_alive() for one in clients):
             time.sleep(self.random.uniform(0.3, 1.5))
+            before = self.posted
+            while any(one.is_alive() for one in clients) and self.posted < before + JOBS_A_FAULT:
+                time.sleep(0.1)
             if any(one.is_alive() for one in clients):
                 getattr(self, self.random.choice(FAULTS))()
         for one in clients:
@@ -245,24 +269,27 @@ class Chaos:
 
     # ---- the truth ------------------------------------------------------------------------
 
+    def ask_all(self, command, numbers):
+        """The answers of the shard that has each job."""
+        text = "\n".join(command.format(f"{{perch:{shard}}}", n) for n in numbers for shard in range(self.shards))
+        found = subprocess.run(["redis-cli", "-p", str(self.redis.port), *self.redis.secret, "--json"], input=text.encode(),
+                               stdout=subprocess.PIPE, check=True).stdout.decode()
+        rows = [json.loads(line) for line in found.splitlines() if line]
+        for i, number in enumerate(numbers):
+            mine = [row for row in rows[i * self.shards:(i + 1) * self.shards] if any(row)]
+            assert len(mine) == 1, f"{number} is in {len(mine)} shards"
+            yield number, mine[0]
+
     def read_jobs(self):
         jobs = {}
         numbers = [number for list_ in self.accepted.values() for number in list_]
         for at in range(0, len(numbers), 500):
-            some = numbers[at:at + 500]
-            text = "\n".join(f"HMGET {SHARD}:job:{n} state tries lost claims" for n in some)
-            found = subprocess.run(["redis-cli", "-p", str(self.redis.port), *self.redis.secret, "--json"], input=text.encode(),
-                                   stdout=subprocess.PIPE, check=True).stdout.decode()
-            rows = [json.loads(line) for line in found.splitlines() if line]
-            jobs.update(zip(some, rows))
+            jobs.update(self.ask_all("HMGET {}:job:{} state tries lost claims", numbers[at:at + 500]))
         return jobs
 
     def read_streams(self, numbers):
-        text = "\n".join(f"XRANGE {SHARD}:events:{n} - +" for n in numbers)
-        found = subprocess.run(["redis-cli", "-p", str(self.redis.port), *self.redis.secret, "--json"], input=text.encode(),
-                               stdout=subprocess.PIPE, check=True).stdout.decode()
-        return {n: [json.loads(row[1][1]) for row in json.loads(line)]
-                for n, line in zip(numbers, found.splitlines())}
+        return {n: [json.loads(row[1][1]) for row in rows]
+                for n, rows in self.ask_all("XRANGE {}:events:{} - +", numbers)}
 
     def check_ran(self, jobs):
         begins, order = collections.Counter(), collections.defaultdict(list)
@@ -281,9 +308,7 @@ class Chaos:
             for i, number in enumerate(numbers):
                 state, tries, lost, _ = jobs[number]
                 ran = begins[f"s{session}", str(i)]
-                assert ran <= int(tries), (number, lines[f"s{session}", str(i)], jobs[number],
-                                           self.redis.ask("HGETALL", f"{SHARD}:job:{number}"),
-                                           self.redis.ask("ZCARD", f"{SHARD}:jobs"), self.troubled)
+                assert ran <= int(tries), (number, lines[f"s{session}", str(i)], jobs[number], self.troubled)
                 if ran == 0:  # killed between the mark and the process: it never ends as done
                     assert state in ("interrupted", "dead"), (number, jobs[number])
                     unbegun += 1
@@ -339,17 +364,22 @@ class Chaos:
             gate.stop()
         self.redis.end()
         self.wall.end()
+        if self.place:
+            os.unlink(self.redis.dir)
+            shutil.rmtree(self.place)
+        else:
+            shutil.rmtree(self.redis.dir)
 
 
-def play(seed, jobs):
+def play(seed, jobs, shards):
     open(f"{WORK}/ran", "w", encoding="utf-8").close()
     script = ('echo "$AGENT_SESSION_NAME $AGENT_MESSAGE $PPID" >>"$WORK/ran"\n'
               'echo "AGENT_PARTIAL:\\"$PPID \\""\necho "done"\n')
     expose("[serve]\nqueue = 1000000\nkeep = \"24h\"\n")
     agent("once", script)
     agent("again", script, "retry: 9\n")
-    chaos = Chaos(seed, jobs)
-    chaos.say(f"seed {seed}: CHAOS_SEED={seed} CHAOS_JOBS={jobs} plays it again")
+    chaos = Chaos(seed, jobs, shards)
+    chaos.say(f"seed {seed}: CHAOS_SEED={seed} CHAOS_JOBS={jobs} CHAOS_SHARDS={shards} plays it again")
     for gate in chaos.gates:
         until(lambda: gate.get("/readyz").status == 200, "the queue is there")
     chaos.play()
@@ -358,14 +388,18 @@ def play(seed, jobs):
 
 
 def test_chaos():
-    play(SEED, JOBS)
+    play(SEED, JOBS, SHARDS)
+
+
+def test_shards():
+    """The short form, where sessions are spread over several shards."""
+    play(SEED, JOBS // 3, 4)
 
 
 def test_seeds():
-    """Ten times ten thousand, each with a seed of its own."""
+    """Ten times ten thousand, each with a seed of its own, every other one in several shards."""
     for i in range(int(os.environ.get("CHAOS_SEEDS", 10))):
-        play(SEED + i, int(os.environ.get("CHAOS_JOBS", 10000)))
-        shutil.rmtree(f"{WORK}/redis")
+        play(SEED + i, int(os.environ.get("CHAOS_JOBS", 10000)), 4 if i % 2 else SHARDS)
 
 
 run(globals())
