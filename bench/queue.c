@@ -76,7 +76,7 @@ static double enqueue_all(size_t count)
 {
 	bool is_ready = false;
 	const struct queue_redis_options options = {
-		.url = url, .ready = queue_ready, .data = &is_ready
+		.url = url, .shards = 1, .ready = queue_ready, .data = &is_ready
 	};
 	struct queue *queue = NULL;
 	perch_host *host = place_host();
@@ -219,7 +219,7 @@ static struct queue *open_worker(perch_host *host, int number)
 	static bool is_ready;
 	is_ready = false;
 	const struct queue_redis_options options = {
-		.url = url, .worker = &worker, .ready = queue_ready, .data = &is_ready
+		.url = url, .shards = 1, .worker = &worker, .ready = queue_ready, .data = &is_ready
 	};
 	struct queue *queue = NULL;
 	if (queue_open_redis(host, &options, &queue, NULL) < 0)
@@ -406,7 +406,7 @@ static void measure_events(void)
 	};
 	bool is_ready = false;
 	const struct queue_redis_options options = {
-		.url = url, .news = &news, .ready = queue_ready, .data = &is_ready
+		.url = url, .shards = 1, .news = &news, .ready = queue_ready, .data = &is_ready
 	};
 	struct queue *queue = NULL;
 	perch_host *host = place_host();
