@@ -58,18 +58,6 @@ exports() {
     nm -D --defined-only "$1" | awk '$2 != "A" { print $3 }' | LC_ALL=C sort
 }
 
-# Suites that take longest. They begin first, so that no lane is left alone with one at the end; `quick` leaves them out.
-slow_suites='
-deb page/work page/talk runner fuzz dev tool/serve fledge/store fledge/ending queue/worker queue/chaos mcp/servers serve/mcp
-unit/tool-crowd unit/embed-runs unit/repository-search unit/service-catalog unit/sandbox-reuse-pool unit/store-processes
-unit/service-turns unit/grants unit/volume unit/sessions-faults unit/triggers unit/agent-turn unit/git-command unit/room-end
-asan/term-screen asan/repository-search asan/grants asan/toml-edit-random asan/service-catalog asan/tool-crowd'
-
-# What matters most, in two minutes: `./dev test quick`.
-quick_suites='
-layers names unit cli/basics fledge/wire fledge/invariants tool/call agent/wire sandbox/works escape/matrix mcp/stdio
-serve/api queue/functions'
-
 # Hundredths of a second since the machine was started.
 now() {
     read -r uptime rest </proc/uptime
