@@ -443,12 +443,12 @@ int main(int argc, char **argv)
 	}
 	bench_print("queue/enqueue", "one gateway", enqueue_all(JOBS), "/s");
 	jobs_a_second((struct hand){ 0 }, 2); /* what was just enqueued, too */
+	measure_events();
 	measure("queue/claim-finish", (struct hand){ 0 }, 4000);
 	measure("queue/claim-begin-finish", (struct hand){ .begins = true }, 0);
 	measure("queue/ten-events", (struct hand){ .begins = true, .events = EVENTS, .is_batch = true },
 		2000);
 	measure("queue/ten-calls", (struct hand){ .begins = true, .events = EVENTS }, 0);
-	measure_events();
 	redis_stop();
 	return 0;
 }

@@ -13,7 +13,6 @@ enum {
 	QUEUE_PATIENCE_SECONDS = 600, /* of a job for what no worker offers */
 	QUEUE_KEEP_SECONDS = 3600,    /* jobs that have ended, and their events */
 	QUEUE_PAGE = 100,             /* jobs that are read in one go */
-	QUEUE_SHARDS_MAX = 16,        /* as in queue/lua/keys.lua */
 };
 /* The beginning of every key of the first shard. */
 #define QUEUE_SHARD "{perch:0}"

@@ -41,6 +41,7 @@ struct redis_link {
 	unsigned watched;
 	perch_timer *timer; /* the next attempt, or what is late */
 	uint64_t begun_ns;  /* of the attempt */
+	uint64_t looked_ns; /* when it was last looked what is late */
 	unsigned attempts;  /* without success */
 	struct list calls;
 	size_t bytes;

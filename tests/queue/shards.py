@@ -1,4 +1,6 @@
 """A queue in several shards."""
+import collections
+
 from fleet import *
 
 SHARDS = 4
@@ -32,6 +34,7 @@ def test_spread():
                   'echo "of ${AGENT_SESSION_ID:-nobody}"\n')
     redis = Redis()
     gate, workers = join(redis, 2, shards=SHARDS)
+    everything = gate.stream("GET", "/api/events")
     numbers = {}
     for i in range(3):
         for session in range(8):
@@ -48,6 +51,15 @@ def test_spread():
     ran = open(f"{WORK}/ran", encoding="utf-8").read().splitlines()
     for session in range(8):
         assert [line for line in ran if line.startswith(f"s{session} ")] == [f"s{session} {i}" for i in range(3)], ran
+
+    told = collections.defaultdict(list)
+    for number, event in everything:
+        told[event.pop("job")].append((number, event))
+        if sum(events[-1][1]["event"] == "end" for events in told.values()) == 24:
+            break
+    for job, events in told.items():
+        assert events == list(gate.stream("GET", f"/api/jobs/{job}/events")), events
+    assert len({number for events in told.values() for number, _ in events}) == sum(map(len, told.values()))
 
     assert queue(redis, "status")["done"] == 24
     assert len(queue(redis, "workers")) == 2
