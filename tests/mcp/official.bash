@@ -20,7 +20,7 @@ official_close() {
 
 # official SIDE WORD…: the suite's command. What it found is in $WORK/results, a folder for each scenario.
 official() {
-    "$(foreign_node)" ${patience:-} "$package/dist/index.js" "$@" --timeout 120000 -o "$WORK/results" >"$WORK/report" 2>&1 || true
+    "$(foreign_node)" ${patience:+"$patience"} "$package/dist/index.js" "$@" --timeout 120000 -o "$WORK/results" >"$WORK/report" 2>&1 || true
 }
 
 # gateway [OPTION…]: $url is /mcp of perch serve, with all that there is exposed.
@@ -41,6 +41,9 @@ judge() {
 
 # required REVISION LEG: the scenarios that a revision of the specification wants of a server or a client.
 required() { sed -n "/^$2:/,/^\$/s/^  - //p" "$package/requirements/$1.yaml"; }
+
+# excuse CHECK…: what is not to count.
+excuse() { excused=("$@"); }
 
 # flaws SCENARIO: the checks that its last run failed, but for those of $excused; `nothing` where none was made at all.
 flaws() {

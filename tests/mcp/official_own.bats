@@ -47,6 +47,6 @@ END
         input-required-result-unsupported-methods input-required-result-tampered-state \
         input-required-result-ignore-extra-params input-required-result-validate-input http-header-validation
     # No plugin needs sampling, so none can be refused to a client without; the other 26 checks pass.
-    excused=(sep-2575-server-rejects-undeclared-capability sep-2575-missing-capability-http-400)
+    excuse sep-2575-server-rejects-undeclared-capability sep-2575-missing-capability-http-400
     conforms 2026-07-28 server-stateless
 }
