@@ -63,10 +63,10 @@ struct remote_session {
 	struct buf hello;   /* perch's initialize; empty = none was said */
 	struct buf id;      /* empty = the server has none */
 	struct buf version; /* that was agreed on */
-	bool is_settling;   /* calls are held until the server knows that we are ready, and its own stream
-						   is there, on which it may ask; */
-	uint64_t tuned_ns;  /* … but no longer than this for the stream */
-	bool is_opening;    /* the same, until there is a session again */
+	bool is_settling; /* calls are held until the server knows that we are ready, and its own stream
+						 is there, on which it may ask; */
+	uint64_t tuned_ns; /* … but no longer than this for the stream */
+	bool is_opening;   /* the same, until there is a session again */
 };
 
 struct remote {

@@ -137,7 +137,7 @@ static struct mcp_call *call_with(struct mcp_call_options options)
 	"clientInfo':{'name':'c','version':'1'},'io.modelcontextprotocol/clientCapabilities':"      \
 	"{'elicitation':{'form':{}},'roots':{},'sampling':{}}}"
 #define DISCOVER(id) "> {@J,'id':" id ",'method':'server/discover','params':{" UP_META "}}\n"
-#define REFUSED(id)                                                   \
+#define REFUSED(id)                                                     \
 	"{@J,'id':" id ",'error':{'code':-32022,'message':'what?','data':{" \
 	"'supported':['2026-07-28']}}}"
 #define INITIALIZE(id)                                                                          \
@@ -264,7 +264,7 @@ START_TEST(a_slow_server_is_what_it_answers_as)
 	says("{@J,'id':2,'error':{'code':-32601,'message':'what?'}}");
 	says("{@J,'id':1,'error':{'code':-32601,'message':'what?'}}");
 	expect(DISCOVER("1") INITIALIZE("2") "failed it refuses initialize, and does not speak "
-									"2026-07-28\n");
+										 "2026-07-28\n");
 	scene_close();
 }
 END_TEST
@@ -302,8 +302,9 @@ START_TEST(what_does_not_fit_is_told)
 	scene_open(&options);
 	says("{@J,'id':1,'error':{'code':1,'message':''}}");
 	says(GREETED("2", "1999-01-01"));
-	expect(DISCOVER("1") INITIALIZE("2") "failed it speaks version 1999-01-01, which perch does not "
-									"know\n");
+	expect(
+		DISCOVER("1") INITIALIZE("2") "failed it speaks version 1999-01-01, which perch does not "
+									  "know\n");
 	scene_close();
 	options.era = MCP_ONLY_LEGACY;
 	scene_open(&options);
@@ -339,10 +340,9 @@ START_TEST(changes_of_a_modern_server_are_asked_for)
 	options.listens = true;
 	scene_open(&options);
 	says(DISCOVERED);
-	expect(DISCOVER("1")
-		"> {@J,'id':2,'method':'subscriptions/listen','params':{'notifications':{"
-		"'toolsListChanged':true,'resourcesListChanged':false,'promptsListChanged':true}," UP_META
-		"}}\nopen 2026-07-28\n");
+	expect(DISCOVER("1") "> {@J,'id':2,'method':'subscriptions/listen','params':{'notifications':{"
+						 "'toolsListChanged':true,'resourcesListChanged':false,'promptsListChanged'"
+						 ":true}," UP_META "}}\nopen 2026-07-28\n");
 	says("{@J,'method':'notifications/subscriptions/acknowledged','params':{}}");
 	says("{@J,'method':'notifications/tools/list_changed','params':{}}");
 	expect("changed \n");
