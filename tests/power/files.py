@@ -49,7 +49,7 @@ class Plugins(Scene):
     acts = 3 if LONG else 2
 
     def effort(self, count, steps):
-        return (len(steps), 8) if LONG else (2, 0)
+        return (len(steps), 8) if LONG else (1, 0) if count % 2 == 0 else None
 
     def act(self, number):
         plugin(f"{WORK}/counter", number)
@@ -74,6 +74,9 @@ class Plugins(Scene):
 class Removal(Scene):
     """A plugin that goes."""
     acts = 1
+
+    def effort(self, count, steps):
+        return (len(steps), 8) if LONG else (1, 0)
 
     def prepare(self):
         plugin(f"{WORK}/counter", 1)

@@ -17,6 +17,7 @@ teardown() {
     tool_close
 }
 
+# shellcheck disable=SC2154 # what tool_open sets
 # scene FILE NAME: what was looked at is worth a line of the report.
 scene() {
     cd "$WORK" || return
