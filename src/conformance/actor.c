@@ -189,7 +189,7 @@ static const struct conformance_case *actor_read_case(
 	struct actor *actor, const char *directory, const char *id, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
-	static const char letters[] = "FTA";
+	static const char letters[] = "FTAC";
 	const char *letter = strchr(letters, id[0]);
 	if (!letter || !id[0] || actor_read_beside(directory, ACTOR_CASES, &text, err) < 0 ||
 		actor_read_variables(actor, directory, err) < 0)

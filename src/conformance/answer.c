@@ -1,5 +1,5 @@
-/* A host of fledge-v1 that answers by itself, so that any plugin can be run whatever it asks
- * for. */
+/* A host of fledge-v1, and a client of ACP, that answers by itself, so that any plugin and any
+ * agent can be run whatever it asks for. */
 #include <errno.h>
 
 #include "base/cleanup.h"
@@ -128,5 +128,61 @@ int answer_request(enum manner manner, struct str line, struct buf *out)
 		return 0;
 	if (manner != MANNER_SILENT)
 		write_answer(manner, request, id, out);
+	return out->failed ? -ENOMEM : 1;
+}
+
+/* ---- ACP ------------------------------------------------------------------------- */
+
+static void answer_put_permission(perch_json_writer *writer, const perch_json_value *request)
+{
+	const perch_json_value *options = perch_json_get(perch_json_get(request, "params"), "options");
+	perch_json_iter iter = perch_json_iterate(options);
+	const perch_json_value *first = perch_json_get(perch_json_next(&iter), "optionId");
+	perch_json_write_name(writer, "result");
+	perch_json_begin_object(writer);
+	perch_json_write_name(writer, "outcome");
+	perch_json_begin_object(writer);
+	perch_json_write_name(writer, "outcome");
+	perch_json_write_string(writer, first ? "selected" : "cancelled");
+	if (first) {
+		perch_json_write_name(writer, "optionId");
+		perch_json_write_value(writer, first);
+	}
+	perch_json_end_object(writer);
+	perch_json_end_object(writer);
+}
+
+static void answer_put_refusal(perch_json_writer *writer)
+{
+	static const char refusal[] = "{\"code\":-32601,\"message\":\"it was not offered\"}";
+	perch_json_write_name(writer, "error");
+	perch_json_write_raw(writer, refusal, strlen(refusal));
+}
+
+int answer_acp_request(struct str line, struct buf *out)
+{
+	_cleanup_json_ perch_json *json = NULL;
+	const perch_json_value *request = NULL;
+	if (perch_json_new(NULL, &json) < 0)
+		return -ENOMEM;
+	int r = perch_json_parse(json, line.data, line.len, &request, NULL);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	const perch_json_value *id = perch_json_get(request, "id");
+	const perch_json_value *method = perch_json_get(request, "method");
+	if (!id || perch_json_type_of(method) != PERCH_JSON_STRING)
+		return 0;
+	perch_json_writer writer = json_writer_on(out);
+	perch_json_begin_object(&writer);
+	perch_json_write_name(&writer, "jsonrpc");
+	perch_json_write_string(&writer, "2.0");
+	perch_json_write_name(&writer, "id");
+	perch_json_write_value(&writer, id);
+	if (perch_json_is(method, "session/request_permission"))
+		answer_put_permission(&writer, request);
+	else
+		answer_put_refusal(&writer);
+	perch_json_end_object(&writer);
+	buf_append_char(out, '\n');
 	return out->failed ? -ENOMEM : 1;
 }

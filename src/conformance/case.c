@@ -6,7 +6,7 @@
 
 #include "conformance/pattern.h"
 
-const char *const protocol_names[] = { "fledge", "tool", "agent", NULL };
+const char *const protocol_names[] = { "fledge", "tool", "agent", "acp", NULL };
 
 #define WRONG AUTHOR_WRONG
 
@@ -175,7 +175,7 @@ static void read_case(const struct author_file *reader, const struct toml_value 
 static void case_check_id(const struct author_file *reader, const struct case_file *file,
 	const struct conformance_case *tests, size_t i)
 {
-	static const char letters[] = { 'F', 'T', 'A' };
+	static const char letters[] = { 'F', 'T', 'A', 'C' };
 	char start[32];
 	snprintf(start, sizeof(start), "%c%s-%lld.", letters[file->protocol],
 		tests[i].side == SIDE_PLUGIN ? "P" : "", (long long)file->section);

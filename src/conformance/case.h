@@ -5,7 +5,7 @@
 
 #include "plugins/author_file.h"
 
-enum protocol { PROTOCOL_FLEDGE, PROTOCOL_TOOL, PROTOCOL_AGENT, PROTOCOL_COUNT };
+enum protocol { PROTOCOL_FLEDGE, PROTOCOL_TOOL, PROTOCOL_AGENT, PROTOCOL_ACP, PROTOCOL_COUNT };
 
 /* Which side is checked; the kit plays the other. */
 enum side { SIDE_HOST, SIDE_PLUGIN };
@@ -26,6 +26,8 @@ enum step_kind {
 	STEP_BYTES,
 	STEP_FILL,
 	STEP_READ,
+	STEP_AWAIT,
+	STEP_PASS,
 	STEP_EOF,
 	STEP_SERVE,
 	STEP_DRAIN,

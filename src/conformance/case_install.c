@@ -204,8 +204,9 @@ static int case_install_agent(struct scene *scene, const struct scene_spec *spec
 	const char *quoted = scene_quote(scene, program);
 	if (!profile || !quoted)
 		return err_no_memory(err);
-	buf_printf(
-		&text, "%s%s\n%s\n", "command: ", quoted, spec->test->settings ? spec->test->settings : "");
+	buf_printf(&text, "command: %s\n%s%s\n", quoted,
+		spec->protocol == PROTOCOL_ACP ? "protocol: acp\n" : "",
+		spec->test->settings ? spec->test->settings : "");
 	int r = case_install_put_program(scene, spec, "actor", err);
 	if (r == 0)
 		r = case_install_put_text(scene->directory, "profile.yaml", &text, err);
@@ -221,6 +222,7 @@ int scene_install(struct scene *scene, const struct scene_spec *spec, perch_err 
 		[PROTOCOL_FLEDGE] = case_install_plugin,
 		[PROTOCOL_TOOL] = case_install_tool,
 		[PROTOCOL_AGENT] = case_install_agent,
+		[PROTOCOL_ACP] = case_install_agent,
 	};
 	int r = paths_make(scene->directory, err);
 	return r < 0 ? r : installs[spec->protocol](scene, spec, err);

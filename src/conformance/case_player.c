@@ -124,6 +124,8 @@ struct act player_next(struct player *player)
 	case STEP_FILL:
 		return case_player_write_fill(player, step);
 	case STEP_READ:
+	case STEP_AWAIT:
+	case STEP_PASS:
 	case STEP_EOF:
 	case STEP_DRAIN:
 		return (struct act){ .kind = ACT_WAIT };
@@ -139,6 +141,22 @@ struct act player_next(struct player *player)
 
 /* ---- hearing -------------------------------------------------------------------- */
 
+/* Other lines may come before the one that is waited for; requests among them are answered. */
+static void case_player_pass_over(struct player *player, struct str line)
+{
+	if (!player->has_answer)
+		buf_clear(&player->out);
+	int r = answer_acp_request(line, &player->out);
+	player->has_answer = player->out.len > 0;
+	if (r < 0)
+		case_player_fail_of_memory(player);
+}
+
+static bool case_player_is_waiting(const struct step *step)
+{
+	return step && (step->kind == STEP_READ || step->kind == STEP_AWAIT || step->kind == STEP_PASS);
+}
+
 static void case_player_hear_wanted(struct player *player, const struct step *step, struct str line)
 {
 	struct buf pattern = { 0 };
@@ -147,13 +165,16 @@ static void case_player_hear_wanted(struct player *player, const struct step *st
 		(struct str){ player->last.data, player->last.len }, &pattern);
 	if (r == 0)
 		r = pattern_match((struct str){ pattern.data, pattern.len }, line, &why);
-	buf_clear(&player->last);
-	if (r == 1 && buf_append(&player->last, line.data, line.len) < 0)
+	if (step->kind == STEP_READ || (step->kind == STEP_AWAIT && r == 1))
+		buf_clear(&player->last);
+	if (r == 1 && step->kind != STEP_PASS && buf_append(&player->last, line.data, line.len) < 0)
 		r = -ENOMEM;
 	if (r == -ENOMEM) {
 		case_player_fail_of_memory(player);
 	} else if (r == 1) {
 		case_player_advance(player);
+	} else if (step->kind != STEP_READ) {
+		case_player_pass_over(player, line);
 	} else {
 		case_player_fail(player, "a line came that is wrong here: ");
 		buf_append(&player->problem, why.data, why.len);
@@ -185,7 +206,7 @@ void player_hear(struct player *player, struct str line)
 	const struct step *step = case_player_current(player);
 	if (player->has_failed)
 		return;
-	if (step && step->kind == STEP_READ)
+	if (case_player_is_waiting(step))
 		case_player_hear_wanted(player, step, line);
 	else if (step && step->kind == STEP_SERVE)
 		case_player_hear_request(player, step, line);
@@ -198,7 +219,7 @@ void player_hear_end(struct player *player)
 	const struct step *step = case_player_current(player);
 	if (player->has_failed || !step)
 		return;
-	if (step->kind == STEP_READ) {
+	if (case_player_is_waiting(step)) {
 		case_player_fail(player, "the other side has ended, where this line should come: ");
 		buf_append(&player->problem, step->text.data, (size_t)utf8_quoted(step->text));
 		return;

@@ -61,4 +61,7 @@ void player_hear_end(struct player *player);
  * when there is nothing to answer. Returns 1 when it was a request, 0 when not, -ENOMEM. */
 int answer_request(enum manner manner, struct str line, struct buf *out);
 
+/* The same for a line of an agent of ACP: a permission is given, the rest refused. */
+int answer_acp_request(struct str line, struct buf *out);
+
 #endif

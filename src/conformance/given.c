@@ -173,7 +173,7 @@ void given_check(const struct author_file *reader, const struct toml_value *tabl
 	given_check_options(reader, table, protocol, test->options);
 	if (test->tool && test->tool[0] == '-')
 		WRONG(reader, toml_get(table, "tool"), "the name of a tool does not begin with -");
-	if (test->settings && protocol == PROTOCOL_AGENT)
+	if (test->settings && (protocol == PROTOCOL_AGENT || protocol == PROTOCOL_ACP))
 		given_check_profile(reader, settings, test->settings);
 	else if (test->settings)
 		given_check_toml(reader, settings, protocol, test->settings);

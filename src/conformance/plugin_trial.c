@@ -148,6 +148,24 @@ static int plugin_trial_start_fledge(
 	return perch_child_start(trial->kit->host, spec, &trial->child, err);
 }
 
+/* As an editor starts it: in the project, with our environment. */
+static int plugin_trial_start_acp(
+	struct plugin_trial *trial, perch_child_spec *spec, perch_err *err)
+{
+	const struct trial_subject *target = trial->target;
+	size_t count = list_count(target->args);
+	const char **argv = arena_alloc(&trial->scene.arena, (count + 2) * sizeof(*argv));
+	if (!argv)
+		return err_no_memory(err);
+	argv[0] = target->program;
+	for (size_t i = 0; i < count; i++)
+		argv[i + 1] = target->args[i];
+	argv[count + 1] = NULL;
+	spec->argv = argv;
+	spec->cwd = trial->scene.project;
+	return perch_child_start(trial->kit->host, spec, &trial->child, err);
+}
+
 static int plugin_trial_start(struct plugin_trial *trial, perch_err *err)
 {
 	perch_child_spec spec = PERCH_CHILD_SPEC_INIT;
@@ -161,6 +179,8 @@ static int plugin_trial_start(struct plugin_trial *trial, perch_err *err)
 	if (trial->kit->protocol == PROTOCOL_TOOL)
 		return launch_start(
 			&trial->launch, trial->kit->host, trial->target->binding, &spec, &trial->child, err);
+	if (trial->kit->protocol == PROTOCOL_ACP)
+		return plugin_trial_start_acp(trial, &spec, err);
 	return plugin_trial_start_fledge(trial, &spec, err);
 }
 
@@ -207,6 +227,8 @@ static void plugin_trial_set_variables(struct plugin_trial *trial)
 		plugin_trial_set_variable(trial, "args", args ? args : "[]");
 		return;
 	}
+	if (trial->kit->protocol == PROTOCOL_ACP)
+		return;
 	plugin_trial_set_text(trial, "protocol", target->binding->protocol);
 	plugin_trial_set_variable(trial, "input", target->input);
 	if (target->tool)

@@ -167,6 +167,7 @@ const char *const *scene_placeholders(enum protocol protocol)
 		[PROTOCOL_FLEDGE] = { "command", "args", "project", "dir" },
 		[PROTOCOL_TOOL] = { "program", "binding", "tool", "input", "options", "project", "dir" },
 		[PROTOCOL_AGENT] = { "program", "profile", "message", "options", "project", "dir" },
+		[PROTOCOL_ACP] = { "program", "profile", "message", "options", "project", "dir" },
 	};
 	return names[protocol];
 }
@@ -270,6 +271,7 @@ const char *const *scene_command(struct scene *scene, enum protocol protocol, co
 		[PROTOCOL_FLEDGE] = " plugins run {command} --ni {args}",
 		[PROTOCOL_TOOL] = " tool call --json --binding {binding} {tool} --input {input} {options}",
 		[PROTOCOL_AGENT] = " agent run --json --profile {profile} --prompt {message} {options}",
+		[PROTOCOL_ACP] = " agent run --json --profile {profile} --prompt {message} {options}",
 	};
 	struct words words = { .scene = scene };
 	const char *whole =

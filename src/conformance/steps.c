@@ -28,6 +28,8 @@ static const struct {
 	{ "bytes", STEP_BYTES, VALUE_HEX },
 	{ "fill", STEP_FILL, VALUE_COUNT },
 	{ "read", STEP_READ, VALUE_PATTERN },
+	{ "await", STEP_AWAIT, VALUE_PATTERN },
+	{ "pass", STEP_PASS, VALUE_PATTERN },
 	{ "eof", STEP_EOF, VALUE_TRUE },
 	{ "serve", STEP_SERVE, VALUE_MANNER },
 	{ "drain", STEP_DRAIN, VALUE_TRUE },

@@ -205,6 +205,57 @@ files_and_terminals() {
     judged
 }
 
+# refused WORDS…: the agent is told no, and nothing of what is hidden.
+refused() {
+    turn --prompt "$*"
+    expect_status 0
+    lacks "$output" key
+    has "$output" 'the file cannot be'
+}
+
+@test "ways around the policy: links, dots, descriptors of perch, races" {
+    wants
+    ln -s "$HOME/.ssh/id" link
+    ln -s "$HOME/.ssh" folder
+    refused read "$PWD/link"
+    refused read "$PWD/folder/id"
+    refused read "$PWD/../work/../../..$HOME/.ssh/id"
+    refused read "/proc/self/root$HOME/.ssh/id"
+    refused read "/proc/$PPID/root$HOME/.ssh/id"
+    refused write "$PWD/link" words
+    refused write "$PWD/folder/new" words
+    refused write /usr/bin/perch-test words
+    [ "$(cat "$HOME/.ssh/id")" = key ]
+    [ ! -e "$HOME/.ssh/new" ]
+    [ "$(ls -A "$HOME/.ssh")" = id ]
+    exec 8<"$HOME/.ssh/id"
+    refused read /proc/self/fd/8
+    exec 8<&-
+    turn --prompt "race $PWD/moving $HOME/.ssh/id 12"
+    expect 'mine refused'
+    judged
+}
+
+@test "terminals: their directory, variables, output, and those that are not there" {
+    wants
+    turn --prompt "raw terminal/create {\"command\":\"pwd\",\"cwd\":\"relative\"}"
+    expect 'it needs a command, and an absolute cwd if any'
+    turn --prompt "raw terminal/create {\"command\":\"ls\",\"cwd\":\"$HOME/.ssh\"}"
+    lacks "$output" terminalId
+    turn --prompt "raw terminal/create {\"command\":\"true\",\"env\":[{\"name\":\"A=B\",\"value\":\"c\"},{\"name\":7}]}"
+    has "$output" terminalId
+    turn --prompt "run sh -c cat\${IFS}$HOME/.ssh/id;env"
+    lacks "$output" key
+    turn --prompt 'run head -c 1100000 /dev/zero'
+    grep -q '"truncated":true' "$HOSTED_LOG"
+    turn --prompt 'raw terminal/output {"terminalId":"terminal-99"}'
+    expect 'there is no such terminal'
+    turn --prompt 'raw terminal/kill {"terminalId":"../terminal-1"}'
+    expect 'there is no such terminal'
+    wait_until nothing_left
+    judged
+}
+
 @test "what was begun for a turn ends with it, and what is not offered is refused" {
     wants
     turn --prompt 'leave sleep 1000'

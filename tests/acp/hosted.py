@@ -172,6 +172,16 @@ def prompt(session, text):
         run(session, words)
     elif word == "kill":
         kill(session, words)
+    elif word == "raw":  # METHOD PARAMS…: as they are
+        say(session, words_of(ask(words[0], **{"sessionId": session, **json.loads(" ".join(words[1:]))})))
+    elif word == "race":  # a file that becomes a link to a hidden one, again and again
+        seen = set()
+        for i in range(int(words[2])):
+            os.path.lexists(words[0]) and os.unlink(words[0])
+            os.symlink(words[1], words[0]) if i % 2 else open(words[0], "w").write("mine")
+            answer = ask("fs/read_text_file", sessionId=session, path=words[0])
+            seen.add(answer.get("result", {}).get("content", "refused"))
+        say(session, " ".join(sorted(seen)))
     elif word == "leave":
         ask("terminal/create", sessionId=session, command=words[0], args=words[1:])
         say(session, "left")

@@ -27,7 +27,7 @@ setup() {
     [[ "$output" == *"--protocol"* ]]
     run "$perch" conformance --plugin /bin/true
     [ "$status" -eq 64 ]
-    [[ "$output" == *"--protocol fledge, tool or agent"* ]]
+    [[ "$output" == *"--protocol fledge, tool, agent or acp"* ]]
     run "$perch" conformance --plugin /nonexistent
     [ "$status" -eq 127 ]
     run "$perch" conformance --plugin "$echo_agent" --case AP-99.9
@@ -43,7 +43,7 @@ setup() {
 }
 
 @test "every protocol has 25 cases at least, and every id is there once" {
-    for protocol in fledge tool agent; do
+    for protocol in fledge tool agent acp; do
         [ "$("$perch" conformance --list --protocol "$protocol" | tail -n +2 | wc -l)" -ge 25 ]
     done
     [ -z "$("$perch" conformance --list | awk '{ print $1 }' | grep -- - | sort | uniq -d)" ]

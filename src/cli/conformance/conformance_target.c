@@ -23,7 +23,7 @@ int conformance_protocol(const char *name, enum protocol *ret_protocol)
 	const char *near = str_nearest(name, protocol_names, PROTOCOL_COUNT, sizeof(protocol_names[0]));
 	snprintf(hint, sizeof(hint), "did you mean: --protocol %s", near ? near : "");
 	return cli_usage_error(
-		near ? hint : "there are fledge, tool and agent", "there is no protocol '%s'", name);
+		near ? hint : "there are fledge, tool, agent and acp", "there is no protocol '%s'", name);
 }
 
 /* ---- a host --------------------------------------------------------------------- */
@@ -51,7 +51,7 @@ int conformance_check_host(const struct conformance_wish *wish)
 	if (!strchr(wish->host, '{'))
 		return 0;
 	if (!wish->protocol)
-		return cli_usage_error("say so: --protocol fledge, tool or agent",
+		return cli_usage_error("say so: --protocol fledge, tool, agent or acp",
 			"what a command line of your own speaks is not known");
 	int r = conformance_protocol(wish->protocol, &protocol);
 	if (r)
@@ -89,7 +89,7 @@ static int conformance_target_find_protocol(
 		conformance_target_ends_with(path, ".yml"))
 		*ret_protocol = PROTOCOL_AGENT;
 	else
-		return cli_usage_error("say so: --protocol fledge, tool or agent",
+		return cli_usage_error("say so: --protocol fledge, tool, agent or acp",
 			"what %s speaks cannot be seen from its name", path);
 	return 0;
 }
@@ -229,6 +229,8 @@ int conformance_target_read(
 		return conformance_target_read_fledge(wish, path, arena, target);
 	case PROTOCOL_TOOL:
 		return conformance_target_read_tool(path, arena, target);
+	case PROTOCOL_ACP:
+		return conformance_target_read_program(path, arena, &target->plugin);
 	default:
 		target->plugin.profile = path;
 		return conformance_target_ends_with(path, ".yaml") ||
