@@ -220,7 +220,8 @@ static void measure_memory(void)
 	furnish_fifty();
 	start_perch(&client);
 	client_list(&client);
-	bench_print_most("mcp/fifty-tools", "ours", (double)client_resident_kib(client.pid) / 1024, "MB", 6);
+	bench_print_most(
+		"mcp/fifty-tools", "ours", (double)client_resident_kib(client.pid) / 1024, "MB", 6);
 	client_end(&client);
 }
 

@@ -1,4 +1,5 @@
-/* A client of an MCP server that it starts, through pipes; for benchmarks, which end where something is wrong. */
+/* A client of an MCP server that it starts, through pipes; for benchmarks, which end where
+ * something is wrong. */
 #ifndef BENCH_MCP_CLIENT_H
 #define BENCH_MCP_CLIENT_H
 

@@ -188,8 +188,8 @@ static void web_greet(struct web *web)
 		"\"clientInfo\":{\"name\":\"bench\",\"version\":\"1\"}}}");
 	const char *name = strcasestr(web->text, "\r\nMcp-Session-Id:");
 	if (name)
-		snprintf(web->session, sizeof(web->session), "%.*s\r\n", (int)strcspn(name + 2, "\r"),
-			name + 2);
+		snprintf(
+			web->session, sizeof(web->session), "%.*s\r\n", (int)strcspn(name + 2, "\r"), name + 2);
 	web_ask(web, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
 }
 
@@ -250,8 +250,10 @@ static void compare_with(const char *what, const char *set, const char *form, un
 		printf("pass/http %s is not installed: tests/foreign/install %s\n", what, set);
 		return;
 	}
-	snprintf(command, sizeof(command), "set=%s port=%u peer=%s; exec >/dev/null 2>&1; %s", path, port,
-		peer, form);
+	snprintf(command, sizeof(command),
+		"PERCH_SOURCE=%s/..; . $PERCH_SOURCE/tests/foreign/foreign.sh; "
+		"node=$(HOME=$BENCH_HOME foreign_node) set=%s port=%u peer=%s; exec >/dev/null 2>&1; %s",
+		place_build(), path, port, peer, form);
 	double us = web_us(command, port, "echo");
 	if (us > 0)
 		bench_print("pass/http", what, us, "us");
@@ -269,11 +271,12 @@ static void measure_http(void)
 		perch, perch, port);
 	bench_print_most("pass/http", "ours", web_us(command, port, "s0_echo"), "us", 300);
 	compare_with("supergateway", "gateways-npm",
-		"exec node $set/node_modules/supergateway/dist/index.js --stdio \"$peer mcp\" "
+		"exec $node $set/node_modules/supergateway/dist/index.js --stdio \"$peer mcp\" "
 		"--outputTransport streamableHttp --stateful --port $port",
 		port + 1);
 	compare_with("mcp-proxy-npm", "gateways-npm",
-		"exec node $set/node_modules/mcp-proxy/dist/bin/mcp-proxy.mjs --port $port --server stream "
+		"exec $node $set/node_modules/mcp-proxy/dist/bin/mcp-proxy.mjs --port $port --server "
+		"stream "
 		"$peer mcp",
 		port + 2);
 	compare_with("mcp-proxy-pypi", "gateways-pip",
@@ -293,15 +296,17 @@ static void measure_memory(void)
 	client_start(&client, (const char *const[]){ perch, "mcp", NULL });
 	client_greet(&client);
 	client_list(&client);
-	bench_print("pass/twenty-servers", "none-runs", (double)client_resident_kib(client.pid) / 1024, "MB");
+	bench_print(
+		"pass/twenty-servers", "none-runs", (double)client_resident_kib(client.pid) / 1024, "MB");
 	for (int i = 0; i < SERVERS; i++) {
 		snprintf(name, sizeof(name), "s%d_echo", i);
 		call(&client, name);
 		if (i == 0)
-			bench_print(
-				"pass/twenty-servers", "one-runs", (double)client_resident_kib(client.pid) / 1024, "MB");
+			bench_print("pass/twenty-servers", "one-runs",
+				(double)client_resident_kib(client.pid) / 1024, "MB");
 	}
-	bench_print("pass/twenty-servers", "all-run", (double)client_resident_kib(client.pid) / 1024, "MB");
+	bench_print(
+		"pass/twenty-servers", "all-run", (double)client_resident_kib(client.pid) / 1024, "MB");
 	client_end(&client);
 }
 

@@ -128,7 +128,7 @@ static int audit_log_open_file(int folder, size_t *ret_size, perch_err *err)
 /* Opens the log for one line, after turning the files over where that is due. */
 static int audit_log_open_log(const struct audit *audit, perch_err *err)
 {
-	size_t size;
+	size_t size = 0;
 	_cleanup_fd_ int folder = audit_log_open_folder(err);
 	if (folder < 0)
 		return folder;
