@@ -69,7 +69,7 @@ static bool is_alive(enum who who)
 
 static bool is_lifeline_cut(void)
 {
-	for (int who = 0; who < PROCESSES; who++)
+	for (enum who who = 0; who < PROCESSES; who++)
 		for (int fd = 0; is_alive(who) && fd < FDS; fd++)
 			if (processes[who].files->fds[fd] == LIFELINE_HOST_END)
 				return false;
@@ -326,7 +326,7 @@ enum event {
 
 static void birth_begin(void)
 {
-	for (int who = 0; who < PROCESSES; who++) {
+	for (enum who who = 0; who < PROCESSES; who++) {
 		processes[who].files = NULL;
 		processes[who].is_born = false;
 	}
@@ -426,7 +426,7 @@ static const char *birth_describe(unsigned event)
 
 static void birth_mix(void)
 {
-	for (int who = 0; who < PROCESSES; who++) {
+	for (enum who who = 0; who < PROCESSES; who++) {
 		const struct process *process = &processes[who];
 		explorer_mix(process->is_born + 2U * is_alive(who));
 		explorer_mix((uint64_t)(uintptr_t)process->is_ready);

@@ -302,9 +302,11 @@ static void spare_mix(void)
 {
 	for (unsigned i = 0; i < born; i++) {
 		const struct process *process = &processes[i];
-		explorer_mix((uint64_t)process->has_shaken | process->has_babbled << 1 |
-			process->has_closed << 2 | process->is_deaf << 3 | process->has_exited << 4 |
-			process->is_paused << 5 | process->was_stopped << 6 | process->is_freed << 7);
+		const bool flags[] = { process->has_shaken, process->has_babbled, process->has_closed,
+			process->is_deaf, process->has_exited, process->is_paused, process->was_stopped,
+			process->is_freed };
+		for (size_t at = 0; at < COUNT(flags); at++)
+			explorer_mix(flags[at]);
 		for (int at = 0; at < SAID_MAX; at++)
 			explorer_mix(process->waiting[at]);
 		const struct exchange *exchange = process->is_freed ? NULL : process->data;
