@@ -269,7 +269,7 @@ by_cmake() {
     cmake -G Ninja -S "$1" -B "$1/built" -DCMAKE_C_COMPILER="$musl/cc" -DCMAKE_INSTALL_PREFIX="$musl" \
         -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF -DBUILD_TESTING=OFF \
         -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DPCRE2_BUILD_TESTS=OFF -DPCRE2_BUILD_PCRE2GREP=OFF \
-        -DJANSSON_WITHOUT_TESTS=ON -DJANSSON_BUILD_DOCS=OFF -DJANSSON_EXAMPLES=OFF \
+        -DJANSSON_BUILD_SHARED_LIBS=ON -DJANSSON_WITHOUT_TESTS=ON -DJANSSON_BUILD_DOCS=OFF -DJANSSON_EXAMPLES=OFF \
         -DCHECK_ENABLE_TESTS=OFF -DCHECK_ENABLE_SUBUNIT=OFF && ninja -C "$1/built" install
 }
 
@@ -341,12 +341,12 @@ kernel_units='birth-faults cgroup corners denials embed embed-plain faults guard
 life-end-plain life-plain policy policy-missed process-tree room room-end room-faults room-life sandbox
 sandbox-dir-cache sandbox-filter sandbox-fingerprint sandbox-path-record sandbox-paths sandbox-public
 sandbox-reuse-pool sandbox-view spawn spawn-given spawn-given-plain spawn-plain stress stress-plain
-timers tool-launch tool-pool tree volume widening'
+timers tool-exchange tool-launch tool-pool tree volume widening'
 
 # Those of base, data and the engines: strings go in and strings come out.
 plain_pattern='(base|json|toml|wire|term|conformance|trace|events)-.*|.*-engine(-.*)?|agent-acp|call-request|'\
 'capabilities|cases|job-request|lines|lint|regex|remote|schema-words|server-pin|sha256|shell-word|'\
-'sources|toml|tool-(bundle|exchange|handshake|response|schema)|trace|turn-request|validate|yaml'
+'sources|toml|tool-(bundle|handshake|response|schema)|trace|turn-request|validate|yaml'
 
 # suites_of NAME: what it runs. `kernel` and `plain` stand for the units above.
 suites_of() {
@@ -383,7 +383,7 @@ if [ $# -eq 0 ]; then
     set -- $(printf '%s' "$machines" | awk '{ print $1 }')
 fi
 for name; do
-    [ -n "$(of "$name" 1)" ] || die "there is no machine $name: $(printf '%s' "$machines" | awk '{ printf "%s ", $1 }')"
+    [ -n "$(of "$name" 1)" ] || die "there is no machine $name: $(printf '%s' "$machines" | awk 'NF { printf "%s ", $1 }')"
 done
 for name; do
     "machine_$(of "$name" 2)" "$name" || true

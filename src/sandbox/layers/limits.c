@@ -11,8 +11,8 @@ typedef int limit_kind;
 #endif
 
 /* Our own limit is the most that can be given. */
-static void limits_add(struct confine_limit *out, size_t *count, limit_kind resource,
-	uint64_t soft, uint64_t hard)
+static void limits_add(
+	struct confine_limit *out, size_t *count, limit_kind resource, uint64_t soft, uint64_t hard)
 {
 	struct rlimit now;
 	if (getrlimit(resource, &now) < 0)
