@@ -116,10 +116,13 @@ void job_end(perch_job *job, perch_job_end end)
 
 /* ---- the loop ------------------------------------------------------------ */
 
+/* The service's own need no place: who has one may wait for them. */
 static perch_job *job_next_ready(const perch_service *service)
 {
+	size_t places = service->jobs[JOB_RUNNING].count + service->ending;
+	bool is_full = places >= service->options.max_jobs;
 	perch_job *job = list_first(&service->jobs[JOB_READY]);
-	while (job && job->is_held)
+	while (job && (job->is_held || (is_full && !job->keeper)))
 		job = list_next(job);
 	return job;
 }
@@ -131,8 +134,7 @@ void service_step(struct timer *timer, uint64_t now_ns)
 	perch_job *job;
 	while ((job = list_first(&service->jobs[JOB_LEAVING])))
 		job->kind->leave(job);
-	while (service->jobs[JOB_RUNNING].count + service->ending < service->options.max_jobs &&
-		(job = job_next_ready(service))) {
+	while ((job = job_next_ready(service))) {
 		job_move(job, JOB_RUNNING);
 		job_not_expected(job);
 		job->kind->start(job);

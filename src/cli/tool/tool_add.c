@@ -392,6 +392,7 @@ const struct command tool_verb_add = {
 			"  --secrets FILE      variables, or headers, of an MCP server\n"
 			"  --token FILE        of a remote one   --lifetime session|shared|call\n"
 			"  --elicitation, --sampling, --roots client   let it ask whoever calls it\n"
+			"  --sampling agent:NAME   lets it ask an agent of yours\n"
 			"  --replace           overwrite a binding that is there\n"
 			"\n"
 			"example:\n"
