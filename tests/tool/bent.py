@@ -74,6 +74,7 @@ LIST = {
     "growing": ("malformed_response", "its list has no end"),
     "large": ("handshake_failed", "its list of tools is too long"),
     "many": ("handshake_failed", "its list of tools is too long"),
+    "poisoned": REVIEW, "doubles": ("tool_not_exposed", "does not offer the tool any more"),
     "changed": REVIEW, "hidden": REVIEW, "schema": REVIEW, "twins": REVIEW,
     "more": OK, "pages": OK,
     "dies-behind": CRASHED, "deaf-behind": TIMEOUT, "flood-behind": TIMEOUT,
