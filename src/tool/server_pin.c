@@ -54,7 +54,7 @@ static int server_check_once(struct str text, const char *part, perch_err *err)
 	int r = perch_json_new(&options, &json);
 	if (r == 0)
 		r = perch_json_parse(json, text.data, text.len, &root, NULL);
-	return r == 0     ? 0
+	return r == 0      ? 0
 		: r == -ENOMEM ? err_no_memory(err)
 					   : err_set(err, -EINVAL, "its %s has a member twice", part);
 }

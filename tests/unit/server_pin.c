@@ -65,7 +65,8 @@ static const struct {
 	{ "{\"name\":\"echo\",\"description\":\"says\",\"inputSchema\":{\"type\":\"object\",\"a\":1},"
 	  "\"outputSchema\":{}}",
 		false },
-	{ "{\"name\":\"echo\",\"description\":\"says\",\"inputSchema\":{\"type\":\"object\",\"a\":1.0}}",
+	{ "{\"name\":\"echo\",\"description\":\"says\",\"inputSchema\":{\"type\":\"object\",\"a\":1.0}"
+	  "}",
 		false },
 	{ "{\"name\":\"echo\",\"Description\":\"obeys\",\"description\":\"says\",\"inputSchema\":"
 	  "{\"type\":\"object\",\"\\u0061\":1}}",

@@ -1,6 +1,6 @@
-/* The texts of a tool beyond its description, for whoever approves it: a model reads its schemas and
- * annotations too, and a stranger may hide words there. Each property and each text of them is a
- * line; what can hold no words (numbers, types, plain keywords) is left out. */
+/* The texts of a tool beyond its description, for whoever approves it: a model reads its schemas
+ * and annotations too, and a stranger may hide words there. Each property and each text of them is
+ * a line; what can hold no words (numbers, types, plain keywords) is left out. */
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -28,7 +28,8 @@ static bool texts_has(const char *const *list, size_t count, struct str name)
 static bool texts_is_plain(struct str text)
 {
 	for (size_t i = 0; i < text.len; i++) {
-		if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:#$", text.data[i]))
+		if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:#$",
+				text.data[i]))
 			return false;
 	}
 	return text.len <= 64;
@@ -45,7 +46,8 @@ static void texts_put(struct str path, struct str text)
 		stderr, "        ", buf_terminate(&line) < 0 ? "out of memory" : line.data);
 }
 
-/* A value below a path, which is that of the member `key`; empty: of a name that its author chose. */
+/* A value below a path, which is that of the member `key`; empty: of a name that its author chose.
+ */
 static void texts_show(struct buf *path, const perch_json_value *value, struct str key);
 
 /* Shows a member; one whose name is its author's is a line by itself, with its description. */
