@@ -61,10 +61,16 @@ static int scene_open(perch_host *host)
 		: mcp_front_connect(scene.front, &scene.caller, (struct str){ 0 }, &scene.connection);
 }
 
+/* What was begun ends by itself. */
 static void scene_close(void)
 {
 	if (scene.front)
 		mcp_front_disconnect(scene.front, scene.connection);
+	if (scene.service)
+		perch_service_close(scene.service);
+	while (scene.service &&
+		perch_service_jobs(scene.service) + perch_service_servers(scene.service) > 0)
+		ck_assert_int_ge(perch_host_wait(scene.host, -1), 0);
 	perch_service_free(scene.service);
 	mcp_front_free(scene.front);
 	buf_free(&scene.heard);
