@@ -2,6 +2,7 @@
 #include "base/paths.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -13,7 +14,9 @@
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/fd.h"
 #include "base/file.h"
+#include "base/replace.h"
 #include "base/str.h"
 
 static const struct {
@@ -78,11 +81,25 @@ int paths_user(enum path_kind kind, const char *below, char **ret_path, perch_er
 	return 0;
 }
 
+/* The name of a new directory is on disk before anything is written into it: a file there is told
+ * to be on disk, and would be lost with its directory. Best effort; a file says what goes wrong. */
+static void paths_flush_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	_cleanup_free_ char *above =
+		str_dup(slash ? (struct str){ path, (size_t)(slash - path) + 1 } : STR("."));
+	_cleanup_fd_ int directory = above ? fd_directory(AT_FDCWD, above, O_PATH) : -1;
+	if (directory >= 0)
+		(void)replace_flush(directory);
+}
+
 static int paths_make_one(const char *path)
 {
 	struct stat status;
-	if (mkdir(path, 0700) == 0)
+	if (mkdir(path, 0700) == 0) {
+		paths_flush_name(path);
 		return 0;
+	}
 	if (errno != EEXIST || stat(path, &status) < 0)
 		return -errno;
 	return S_ISDIR(status.st_mode) ? 0 : -ENOTDIR;

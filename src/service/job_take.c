@@ -37,7 +37,7 @@ static int job_take_find_room(perch_job *job, perch_err *err)
 	const struct list *jobs = service->jobs;
 	size_t waiting =
 		jobs[JOB_BEHIND].count + jobs[JOB_READY].count + jobs[JOB_ASKING].count - service->expected;
-	size_t places = jobs[JOB_RUNNING].count + service->ending + service->expected;
+	size_t places = jobs[JOB_RUNNING].count - service->early + service->ending + service->expected;
 	size_t most = service->options.queue_bytes;
 	job->is_expected = !job->keeper && places < service->options.max_jobs &&
 		jobs[JOB_READY].count <= service->expected && !job_take_has_before(job);
@@ -192,6 +192,7 @@ static int job_take(perch_service *service, const perch_job_request *request, pe
 	if (r < 0)
 		return r;
 	service->expected += job->is_expected;
+	service->inner += keeper != NULL;
 	service->bytes += job->bytes;
 	list_append(&service->jobs[job->stage], job);
 	service_step_soon(service);
