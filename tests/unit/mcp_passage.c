@@ -207,6 +207,22 @@ static int pass_without_memory(void *data)
 	return r;
 }
 
+static int call_without_memory(void *data)
+{
+	int r = scene_open(data);
+	if (r == 0) {
+		say(HELLO);
+		say(ASK(1, "tools/call", "{\"name\":\"left_echo\"}"));
+		say(ASK(2, "resources/subscribe", "{\"uri\":\"bent:one\"}"));
+		say(ASK(3, "resources/unsubscribe", "{\"uri\":\"bent:one\"}"));
+		r = wait_for(4);
+	}
+	if (r == 0 && (scene.faults || !strstr(heard(), "\"text\":\"here\"")))
+		r = -ENOMEM;
+	scene_close();
+	return r;
+}
+
 START_TEST(memory_may_run_out_while_something_passes)
 {
 	struct served *served = furnish("call");
@@ -216,5 +232,15 @@ START_TEST(memory_may_run_out_while_something_passes)
 }
 END_TEST
 
+START_TEST(memory_may_run_out_in_a_call)
+{
+	struct served *served = furnish("call");
+	ck_assert_int_eq(pass_without_memory(served->host), 0); /* for many processes at a time */
+	ck_assert_int_eq(call_without_memory(served->host), 0);
+	ck_assert_uint_ge(oom_every(call_without_memory, served->host), 50);
+	served_close();
+}
+END_TEST
+
 SUITE_MAIN("mcp-passage", what_servers_have_is_one_list_and_asked_of_one, a_list_is_given_up,
-	memory_may_run_out_while_something_passes)
+	memory_may_run_out_while_something_passes, memory_may_run_out_in_a_call)
