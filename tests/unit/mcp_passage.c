@@ -131,8 +131,7 @@ static struct served *furnish(const char *lifetime)
 
 static const char *heard(void)
 {
-	buf_terminate(&scene.heard);
-	return scene.heard.data ? scene.heard.data : "";
+	return buf_terminate(&scene.heard) < 0 ? "" : scene.heard.data;
 }
 
 static void expect(const char *words)
