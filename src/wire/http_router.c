@@ -25,10 +25,20 @@ static void router_keep(struct http_match *match, struct str parameter)
 		match->parameters[match->parameter_count++] = parameter;
 }
 
+/* Most rows are for something else from their first letter on. */
+static bool router_begins_alike(const char *pattern, const struct http_segments *segments)
+{
+	if (!segments->count || !segments->items[0].len || pattern[1] == '{' || !pattern[1])
+		return true;
+	return pattern[1] == segments->items[0].data[0];
+}
+
 /* Whether the segments fit the pattern; fills in the parameters of *match. */
 static bool router_fits(
 	const char *pattern, const struct http_segments *segments, struct http_match *match)
 {
+	if (!router_begins_alike(pattern, segments))
+		return false;
 	struct str rest = str_from(pattern + 1);
 	size_t at = 0;
 	match->parameter_count = 0;
