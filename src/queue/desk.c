@@ -59,10 +59,11 @@ static void desk_work_round(struct desk *desk, struct list *orders)
 		order->result = r;
 }
 
-static void desk_give_back(struct desk *desk, struct list *orders)
+static void desk_give_back(struct desk *desk, struct list *orders, bool is_working)
 {
 	struct desk_order *order;
 	pthread_mutex_lock(&desk->lock);
+	desk->is_working = is_working;
 	while ((order = list_first(orders))) {
 		list_remove(orders, order);
 		list_append(&desk->worked, order);
@@ -90,9 +91,10 @@ static void *desk_run(void *data)
 		desk->is_working = true;
 		pthread_mutex_unlock(&desk->lock);
 		desk_work_round(desk, &round);
-		desk_give_back(desk, &round);
+		bool is_untidy = desk->round->is_untidy && desk->round->is_untidy(desk->context);
+		desk_give_back(desk, &round, is_untidy);
 		desk_ring(desk);
-		if (desk->round->tidy)
+		if (is_untidy)
 			desk->round->tidy(desk->context);
 		pthread_mutex_lock(&desk->lock);
 		desk->is_working = false;

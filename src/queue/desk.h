@@ -30,7 +30,9 @@ struct desk_round {
 	/* A beginning in the loop: -EAGAIN where the round would wait for anything, it is the thread's
 	 * then. NULL = it always would. */
 	int (*begin_here)(void *context);
-	/* What is to be done behind rounds of the thread, for which nobody waits. May be NULL. */
+	/* Whether something is to be done behind a round of the thread, for which nobody waits; and
+	 * that. May be NULL. */
+	bool (*is_untidy)(void *context);
 	void (*tidy)(void *context);
 };
 

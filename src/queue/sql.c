@@ -258,13 +258,16 @@ static int sql_round_begin_here(void *context)
 	return r == -EBUSY ? -EAGAIN : r;
 }
 
+static bool sql_round_is_untidy(void *context)
+{
+	return ((const struct sql *)context)->log_pages >= SQL_LOG_PAGES;
+}
+
 /* A log of which nothing is left to be written back begins anew, if nobody reads it. */
 static void sql_round_tidy(void *context)
 {
 	struct sql *sql = context;
 	int pages = 0, back = 0;
-	if (sql->log_pages < SQL_LOG_PAGES)
-		return;
 	int code =
 		sqlite3_wal_checkpoint_v2(sql->handle, NULL, SQLITE_CHECKPOINT_PASSIVE, &pages, &back);
 	if (code == SQLITE_OK && pages == back)
@@ -276,5 +279,6 @@ const struct desk_round sql_round_here = {
 	.end = sql_round_end,
 	.undo = sql_round_undo,
 	.begin_here = sql_round_begin_here,
+	.is_untidy = sql_round_is_untidy,
 	.tidy = sql_round_tidy,
 };
