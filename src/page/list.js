@@ -97,7 +97,18 @@ export class VirtualList {
         changed = true;
       } else if (!item) changed = true;
     }
-    if (changed) this.soon();
+    if (changed) this.grown();
+  }
+
+  /** In the frame in which it was measured, if what is there stays: another frame costs as much as the first. */
+  grown() {
+    const [first, end] = this.range();
+    if (first !== this.first || end !== this.end || !this.isPinned) {
+      this.soon();
+      return;
+    }
+    this.pad();
+    this.hold(null);
   }
 
   soon() {

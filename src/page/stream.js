@@ -2,6 +2,7 @@
 // it goes on; a silent one is given up, since a comment comes every 15 seconds.
 
 const SILENCE_MS = 40000;
+const GATHER_MS = 125; // so often a browser is woken, and draws, at most
 const WAITS_MS = [250, 500, 1000, 2000, 4000, 8000];
 
 /** Cuts what has come into events; what is not whole waits for more. */
@@ -116,7 +117,7 @@ export class EventStream {
     try {
       const fields = { Accept: "text/event-stream" };
       if (this.last) fields["Last-Event-ID"] = String(this.last);
-      const answer = await fetch("/api/events", { headers: fields, cache: "no-store", signal: abort.signal });
+      const answer = await fetch(`/api/events?gather=${GATHER_MS}`, { headers: fields, cache: "no-store", signal: abort.signal });
       if (answer.status === 401) {
         if (run === this.run) this.set("stranger");
         return false;

@@ -4,7 +4,10 @@
 
 #include "serve/serve_exchange.h"
 
-enum { API_JOBS_MAX = 1000 }; /* in one answer */
+enum {
+	API_JOBS_MAX = 1000,      /* in one answer */
+	API_GATHER_MAX_MS = 1000, /* a stream that waits longer looks dead */
+};
 
 struct record;
 

@@ -141,10 +141,30 @@ static bool api_follows(const struct exchange *exchange)
 	return len < 0 || !str_is((struct str){ text, (size_t)len }, "no");
 }
 
-static void api_stream(struct exchange *exchange, struct record *record, uint64_t after)
+/* ?gather=MS, for a client that draws no more often than that: a browser is woken for every piece,
+ * which costs it more than all that it draws. */
+static bool api_gather_ms(struct exchange *exchange, uint64_t *ret_ms)
+{
+	char text[8];
+	int len = http_query_get(exchange->request->query, "gather", text, sizeof(text));
+	*ret_ms = 0;
+	if (len == -ENOENT)
+		return true;
+	if (len >= 0 && http_read_number((struct str){ text, (size_t)len }, ret_ms) &&
+		*ret_ms <= API_GATHER_MAX_MS)
+		return true;
+	exchange_error(exchange, 400, "bad_request", NULL,
+		"gather is a number of milliseconds, %d at most", API_GATHER_MAX_MS);
+	return false;
+}
+
+static void api_stream(
+	struct exchange *exchange, struct record *record, uint64_t after, uint64_t gather_ms)
 {
 	struct watcher *watcher = watcher_new(exchange, record, &watcher_events);
-	if (!watcher) {
+	if (!watcher || (gather_ms && watcher_gather(watcher, gather_ms * NSEC_PER_MSEC) < 0)) {
+		if (watcher)
+			watcher_free(watcher);
 		exchange_no_memory(exchange);
 		return;
 	}
@@ -159,16 +179,16 @@ void api_job_events(struct exchange *exchange)
 	uint64_t after;
 	struct record *record = api_find(exchange);
 	if (record && api_last_event(exchange, &after))
-		api_stream(exchange, record, after);
+		api_stream(exchange, record, after, 0);
 }
 
 /* Without a number, from now on: earlier events are in the jobs. */
 void api_events(struct exchange *exchange)
 {
-	uint64_t after;
-	if (!api_last_event(exchange, &after))
+	uint64_t after, gather_ms;
+	if (!api_last_event(exchange, &after) || !api_gather_ms(exchange, &gather_ms))
 		return;
 	if (!exchange_field(exchange, "Last-Event-ID").len)
 		after = exchange->peer->serve->records.last_number;
-	api_stream(exchange, NULL, after);
+	api_stream(exchange, NULL, after, gather_ms);
 }

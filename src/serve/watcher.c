@@ -37,6 +37,7 @@ static void watcher_release(struct watcher *watcher)
 {
 	if (watcher->kind->free)
 		watcher->kind->free(watcher);
+	perch_timer_free(watcher->gathering);
 	free(watcher);
 }
 
@@ -138,14 +139,40 @@ static void watcher_send_named(struct watcher *watcher, const struct logged *log
 	watcher->after = logged->number;
 }
 
+static void watcher_gathered(perch_timer *timer, void *data)
+{
+	struct watcher *watcher = data;
+	(void)timer;
+	watcher->is_gathering = false;
+	peer_touch(watcher->exchange->peer);
+}
+
+int watcher_gather(struct watcher *watcher, uint64_t apart_ns)
+{
+	perch_host *host = watcher->exchange->peer->serve->host;
+	int r = perch_timer_new(host, watcher_gathered, watcher, &watcher->gathering, NULL);
+	if (r >= 0)
+		watcher->gather_ns = apart_ns;
+	return r;
+}
+
 static void watcher_pump_user(struct watcher *watcher)
 {
 	const struct serve *serve = watcher->exchange->peer->serve;
+	bool has_sent = false;
+	if (watcher->is_gathering)
+		return;
 	const struct logged *logged = records_after(&serve->records, watcher->after);
 	for (; logged && !peer_is_full(watcher->exchange->peer); logged = logged_next_of_all(logged)) {
-		if (serve_may_see(watcher->exchange, logged->record))
+		if (serve_may_see(watcher->exchange, logged->record)) {
 			watcher_send_named(watcher, logged);
+			has_sent = true;
+		}
 		watcher->after = logged->number;
+	}
+	if (has_sent && watcher->gather_ns) {
+		watcher->is_gathering = true;
+		perch_timer_set(watcher->gathering, watcher->gather_ns);
 	}
 }
 

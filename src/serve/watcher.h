@@ -3,6 +3,7 @@
 #ifndef SERVE_WATCHER_H
 #define SERVE_WATCHER_H
 
+#include "perch/loop.h"
 #include "serve/serve_exchange.h"
 #include "serve/record.h"
 
@@ -26,12 +27,19 @@ struct watcher {
 	struct record *record; /* NULL = every job of the user */
 	uint64_t after;        /* the number of the last event that was told */
 	bool follows;          /* of one job: it waits for what is still to come */
+	uint64_t gather_ns; /* of every job: so long a piece waits behind the one before it; 0 = not */
+	perch_timer *gathering;
+	bool is_gathering;
 	void *data;
 };
 
 /* Keeps the exchange for it. NULL without memory: the exchange is still the caller's. */
 struct watcher *watcher_new(
 	struct exchange *exchange, struct record *record, const struct watcher_kind *kind);
+
+/* From now on its events come together in pieces, so far apart at least; the first one comes at
+ * once. A negative errno: it stays as it was. */
+int watcher_gather(struct watcher *watcher, uint64_t apart_ns);
 
 /* Before its exchange is answered for good. */
 void watcher_free(struct watcher *watcher);

@@ -93,11 +93,26 @@ static void server_said(void *data, struct str line)
 		server_call_said(served, line);
 }
 
+/* One that floods would otherwise do so until it has been idle for its time, and take that of all
+ * others. */
+static void server_count_idle(struct server *server, size_t bytes)
+{
+	bool is_idle = server->state == SERVER_READY && !server->running.count &&
+		!server->waiting.count && !server->watches.count;
+	server->idle_bytes = is_idle ? server->idle_bytes + bytes : 0;
+	if (server->idle_bytes <= SERVER_IDLE_BYTES)
+		return;
+	trace_note(server->trace, "stopped: it writes on while nobody waits for it");
+	server_stop(server);
+}
+
 static void server_heard(void *data, bool is_ours, struct str line)
 {
 	struct server *server = data;
-	if (!is_ours)
+	if (!is_ours) {
 		server->heard_ns = clock_now_ns();
+		server_count_idle(server, line.len + 1);
+	}
 	trace_line(server->trace, is_ours ? TRACE_TO_PLUGIN : TRACE_FROM_PLUGIN, line.data, line.len);
 }
 
@@ -257,13 +272,15 @@ static void server_rest(struct server *server)
 static void server_serve(struct server *server)
 {
 	struct server_call *served;
-	if (server->offer.is_outdated && server->waiting.count) {
+	bool is_outdated = server->offer.is_outdated && server->lists < SERVER_LISTS_MAX;
+	if (is_outdated && server->waiting.count) {
 		server_offer_ask(server);
 		return;
 	}
 	size_t count = server->waiting.count;
 	while (count-- && server->state == SERVER_READY && (served = list_first(&server->waiting)))
 		server_call_make(served);
+	server->lists = 0;
 	if (server->state != SERVER_READY)
 		return;
 	bool is_watched = server->watches.count && !server->owner->keeps_none;

@@ -19,8 +19,10 @@ enum {
 	SERVER_STDERR_TAIL = 4 * 1024,     /* bytes */
 	SERVER_BACKOFF_FIRST_MS = 500,     /* behind its second death in a row */
 	SERVER_BACKOFF_MOST_MS = 30 * 1000,
-	SERVER_ANSWER_MS = 300 * 1000, /* for whoever is asked; the call's own clock waits */
-	SERVER_WATCHES_MAX = 1024,     /* resources of one process */
+	SERVER_ANSWER_MS = 300 * 1000,   /* for whoever is asked; the call's own clock waits */
+	SERVER_WATCHES_MAX = 1024,       /* resources of one process */
+	SERVER_IDLE_BYTES = 1024 * 1024, /* that it may write while nobody waits for anything */
+	SERVER_LISTS_MAX = 4, /* in a row, of one that says each time that its tools changed */
 };
 
 /* -ENOMEM. */

@@ -43,6 +43,7 @@ void server_offer_ask(struct server *server)
 		.log_level = MCP_LEVEL_NONE,
 	};
 	server_offer_free(&server->offer);
+	server->lists++;
 	server->is_new = server->state == SERVER_OPENING;
 	server->state = SERVER_ASKING;
 	server->due_ns = clock_after(clock_now_ns(), server->binding->handshake_ns);

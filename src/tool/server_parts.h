@@ -56,6 +56,7 @@ struct server {
 	struct upstream_process *process;
 	struct mcp_call *listing; /* while it is asked what it offers */
 	struct server_offer offer;
+	unsigned lists; /* that were asked for since the last call was made */
 	perch_timer *timer;
 	struct list waiting; /* calls that are not made yet */
 	struct list running;
@@ -68,6 +69,7 @@ struct server {
 	uint64_t not_before_ns; /* it is not started earlier */
 	uint64_t due_ns;   /* the present deadline: for its list, or for being idle; NEVER = none */
 	uint64_t heard_ns; /* its last line */
+	size_t idle_bytes; /* that it wrote since the last call, while nobody waited */
 };
 
 /* ---- servers.c ---------------------------------------------------------------- */

@@ -245,9 +245,11 @@ static void mcp_upstream_greeted(
 	mcp_upstream_give_up(upstream, MCP_CALL_PROBE);
 	if (upstream->version)
 		mcp_upstream_be_open(upstream, message->result);
-	else
+	else if (version.len)
 		mcp_upstream_fail(upstream, "it speaks version %.*s, which perch does not know",
-			(int)version.len, version.data ? version.data : "");
+			utf8_quoted(version), version.data);
+	else
+		mcp_upstream_fail(upstream, "it does not say which version it speaks");
 }
 
 void mcp_upstream_opened(

@@ -158,10 +158,15 @@ static void mcp_upstream_take_message(
 static void mcp_take_too_long(struct mcp_upstream *upstream)
 {
 	struct mcp_call *call;
+	const struct str why = STR("the server wrote a line that was too long");
 	mcp_upstream_noise(upstream, "it writes a line of more than %d bytes", (int)MCP_LINE_MAX);
+	if (upstream->stage < MCP_STAGE_OPEN) {
+		mcp_upstream_end(upstream, why); /* it may have been its hello */
+		return;
+	}
 	size_t count = upstream->calls.count; /* those that are made meanwhile are not meant */
 	while (count-- && upstream->stage == MCP_STAGE_OPEN && (call = list_first(&upstream->calls)))
-		mcp_call_fail(call, MCP_UPSTREAM_FAILED, STR("the server wrote a line that was too long"));
+		mcp_call_fail(call, MCP_UPSTREAM_FAILED, why);
 }
 
 void mcp_upstream_line(struct mcp_upstream *upstream, struct str line, bool is_too_long)

@@ -17,8 +17,8 @@ teardown() { tool_close; }
     judge <<'END'
 refuses list 125 it refuses initialize: not today
 version list 125 it speaks version 1999-01-01, which perch does not know
-version-number list 125 which perch does not know
-version-none list 125 which perch does not know
+version-number list 125 it does not say which version it speaks
+version-none list 125 it does not say which version it speaks
 ids-foreign list 125 it answers what it was not asked
 ids-text list 125 it answers what it was not asked
 ids-none list 125 it writes what is no message

@@ -12,6 +12,8 @@ teardown() { serve_close; }
 
 @test "one stream of all jobs" { scene api.py multiplexed; }
 
+@test "events of a stream come together where that is asked for" { scene api.py gathered; }
+
 @test "turns of a session run in order, others beside them" { scene api.py order; }
 
 @test "cancelling: one that runs, one that waits" { scene api.py cancel; }

@@ -2,8 +2,9 @@
 import json
 import os
 import subprocess
+import time
 
-from gateway import (CONFIG, PERCH, STATE, WORK, Gateway, agents, config, lines_of, run, token, touch,
+from gateway import (CONFIG, PERCH, STATE, WORK, Gateway, agent, agents, config, lines_of, run, token, touch,
                      until, write)
 
 
@@ -62,6 +63,25 @@ def test_multiplexed():
         if ended == jobs:
             break
     stream.close()
+    gate.stop()
+
+
+def test_gathered():
+    agents()
+    agent("chatty", 'for i in $(seq 40); do echo "AGENT_PARTIAL:\\"$i \\""; sleep 0.03; done\n')
+    gate = Gateway()
+    for wrong in ("x", "1001", "-1", "", "9" * 40, "1&gather=2"):
+        gate.get(f"/api/events?gather={wrong}").is_error(400, "bad_request")
+    stream = gate.stream("GET", "/api/events?gather=1000")
+    gate.turn(agent="chatty")
+    since = time.monotonic()
+    pieces, found = 0, b""
+    while b'"event":"end"' not in found:
+        found += stream.response.fp.read1(1 << 20)  # below the chunks
+        pieces += 1
+    stream.close()
+    assert found.count(b'"event":"partial"') == 40, found
+    assert pieces <= 2 + (time.monotonic() - since), pieces
     gate.stop()
 
 

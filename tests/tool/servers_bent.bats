@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# MCP servers that misbehave, bound and called: each mode of tests/mcp/server.py has its verdict, and
-# leaves nobody. And what perch mcp hands on of a server that does not, to clients of both eras.
+# MCP servers that misbehave, bound and called: each mode of bent.c has its verdict (bent.py), and leaves
+# nobody. And what perch mcp hands on of a server that does not, to clients of both eras.
 
 # shellcheck disable=SC2154 # what tool_open and perch_tool set
 load tools
@@ -13,82 +13,55 @@ setup() {
 
 teardown() { tool_close; }
 
-# bind MODE: as `srv`.
-bind() {
-    perch_tool add --mcp srv --yes --replace --read "$prefix" --read "$PERCH_SOURCE/tests/mcp" --env TEST_MARK -- \
-        "$python" "$PERCH_SOURCE/tests/mcp/server.py" "$1"
-}
-
-# judged MODE CODE WORDS: by status and $errors. CODE may be one of several: 4|5, where the verdict is that
-# of which comes first.
-judged() {
-    [[ "$status" =~ ^($2)$ ]] || {
-        echo "$1: exit code $status, not $2: $output$errors"
-        return 1
-    }
-    has "$1: $output$errors" "$3"
+# bent WORD…: tests/tool/bent.py, with these words behind the command.
+bent() {
+    local verb=$1
+    "$python" "$PERCH_SOURCE/tests/tool/bent.py" "$verb" "$perch" "${@:2}"
     wait_until nothing_left
 }
 
-@test "those that cannot be bound" {
-    local mode code words
-    while read -r mode code words; do
-        rm -f "$bindings/srv.toml"
-        bind "$mode"
-        judged "$mode" "$code" "$words"
-        [ ! -e "$bindings/srv.toml" ]
-    done <<'END'
-closes 3 the server has closed its pipes
-closes-stdin 4|5 error: 
-daemon 3 the server has ended with code 0
-dies 3 the server has ended with code 3
-dies-list 5 the server has ended with code 5
-endless 6 its list has no end
-endless-line 6 the server wrote a line that was too long
-growing 6 its list has no end
-error-bare 3 it refuses to list its tools
-error-text 3 it refuses to list its tools
-refuses 3 it refuses initialize: not today
-result-list 6 no object
-result-null 6 no object
-version 3 it speaks version 1999-01-01
-version-none 3 which perch does not know
-version-number 3 which perch does not know
-modern-asks 6 something that it was not granted
-modern-rounds 6 without end
-modern-type 6 of an unknown type
-END
+fence() { words=(--yes --read "$PERCH_BUILD/tests" --env TEST_MARK -- "$PERCH_BUILD/tests/bent"); }
+
+# good: one that does well, as `good`.
+good() {
+    fence
+    perch_tool add --mcp good "${words[@]}" start well
+    expect_status 0
 }
 
-@test "those that are bound, and what their calls come to" {
-    local mode code words
-    while read -r mode code words; do
-        bind "$mode"
-        expect_status 0
-        perch_tool call srv echo --timeout 2
-        judged "$mode" "$code" "$words"
-    done <<'END'
-asks 0 {}
-asks-on 0 {}
-banner 0 {}
-batch 0 {}
-crlf 0 {}
-deep 0 {}
-noise 0 {}
-pings 0 {}
-progress 0 {}
-stays 0 {}
-stderr 0 {}
-zero 0 {}
-modern 0 {}
-closes-call 5 the server has closed its pipes
-dies-call 5 the server has ended with code 6
-killed-call 5 the server was ended by signal 9
-hangs-call 4 the server did not answer in time
-long 6 the server wrote a line that was too long
-tools-text 7 lists no tool 'echo'
-tools-nameless 7 lists no tool 'echo'
-END
+@test "each has its verdict beside the others, a process for each call" {
+    good
+    bent call "$bindings/good.toml" call
+}
+
+@test "each has its verdict beside the others, a process for a session" {
+    good
+    bent call "$bindings/good.toml" session
+}
+
+serves_none() { [ "$(left | wc -l)" -le "$1" ]; }
+
+@test "one that writes on while nobody waits is stopped, and served again" {
+    fence
+    perch_tool add --mcp srv "${words[@]}" call flood-behind
+    expect_status 0
+    serve_open "$WORK/said" tool serve
+    wait_until test -n "$(left)"
+    local alone
+    alone=$(left | wc -l)
+    for number in 1 2; do
+        echo "{\"id\":$number,\"name\":\"srv\",\"tool\":\"echo\",\"input\":{}}" >&7
+        wait_until grep -q "\"id\":$number,\"ok\":true" "$WORK/said"
+        wait_until serves_none "$((alone + 1))" # the guard
+    done
+    exec 7>&-
+    finish
+    expect_status 0
+}
+
+@test "those that cannot be bound" {
+    fence
+    bent add "$bindings" "${words[@]}"
 }
 
 # offers ERA: a server that does well, as `srv`.

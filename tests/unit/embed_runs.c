@@ -1,4 +1,4 @@
-/* An embedder that runs plugins, tools and agents ten thousand times in one process,
+/* An embedder that runs plugins, tools and agents thousands of times in one process,
  * and from several threads: nothing stays, not a byte. */
 #include "harness/suite.h"
 
@@ -38,7 +38,7 @@ static unsigned runs_wanted(void)
 #if UNDER_ASAN
 	return text ? (unsigned)atoi(text) : 600;
 #else
-	return text ? (unsigned)atoi(text) : 10000;
+	return text ? (unsigned)atoi(text) : 2000;
 #endif
 }
 

@@ -291,6 +291,18 @@ START_TEST(what_does_not_fit_is_told)
 	expect(DISCOVER INITIALIZE("2") "failed it speaks version 1999-01-01, which perch does not "
 									"know\n");
 	scene_close();
+	options.era = MCP_ONLY_LEGACY;
+	scene_open(&options);
+	says("{@J,'id':1,'result':[]}");
+	expect(INITIALIZE("1") "failed it does not say which version it speaks\n");
+	scene_close();
+	scene_open(&options);
+	mcp_upstream_line(scene.upstream, STR(""), true);
+	expect(INITIALIZE("1") "noise it writes a line of more than 8388608 bytes\n"
+						   "failed the server wrote a line that was too long\n");
+	mcp_upstream_end(scene.upstream, STR("it has died"));
+	expect("");
+	scene_close();
 	options.era = MCP_ONLY_MODERN;
 	scene_open(&options);
 	says("{@J,'id':1,'error':{'code':-32601,'message':'what?'}}");
