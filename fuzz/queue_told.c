@@ -45,8 +45,9 @@ static void read_news(char *text, size_t size)
 									 .loader = { .event = hears_event },
 									 .state = hears_state,
 									 .over = hears_end } };
+	struct queue_shard shard = { .queue = &queue };
 	const redisReply message = { .type = REDIS_REPLY_STRING, .str = text, .len = size };
-	queue_redis_heard(&queue, &message);
+	queue_redis_heard(&shard, &message);
 }
 
 static void read_request(struct str text, perch_entry_kind kind)

@@ -55,7 +55,11 @@ struct queue_job {
 	uint64_t revision; /* grows with every change of its state */
 };
 
-/* Numbers grow over all jobs, and are never given twice. */
+/* A queue may have several shards: divided by this, what is left of a number is its shard. As in
+ * queue/lua/keys.lua. */
+enum { QUEUE_SHARDS_MAX = 16 };
+
+/* Numbers grow over all jobs of a shard, and are never given twice. */
 struct queue_event {
 	uint64_t number;
 	struct str job;

@@ -1,4 +1,4 @@
-/* A queue in Redis: its life, and what a gateway asks of it. */
+/* A queue in Redis: what a gateway asks of it, and its life. */
 #include "queue/queue_redis.h"
 
 #include <errno.h>
@@ -78,7 +78,7 @@ void queue_redis_job(const redisReply *members, struct queue_job *ret_job)
 /* ---- acceptance ---------------------------------------------------------------------------- */
 
 struct queue_redis_put {
-	struct queue_redis *queue;
+	struct queue_shard *shard;
 	queue_done_fn *done;
 	void *data;
 };
@@ -102,8 +102,8 @@ static void queue_redis_was_put(void *data, const redisReply *reply)
 	free(data);
 	if (!reply)
 		return;
-	if (r == -EEXIST && put.queue->options.news) /* its record comes first */
-		r = queue_redis_look(put.queue, queue_redis_text(reply->element[1]), put.done, put.data);
+	if (r == -EEXIST && put.shard->queue->options.news) /* its record comes first */
+		r = queue_redis_look(put.shard, queue_redis_text(reply->element[1]), put.done, put.data);
 	if (put.done && r != 1)
 		put.done(put.data, r);
 }
@@ -125,7 +125,6 @@ static int queue_redis_enqueue(
 		free(put);
 		return -ENOMEM;
 	}
-	*put = (struct queue_redis_put){ queue, done, data };
 	/* Lengths stand before the texts, so that different texts never give the same key. */
 	int lane_len = job->session.data
 		? snprintf(lane, most, "%zu:%.*s:%zu:%.*s:%.*s", job->name.len, (int)job->name.len,
@@ -136,12 +135,15 @@ static int queue_redis_enqueue(
 		? snprintf(key, most, "%zu:%.*s:%.*s", job->owner.len, (int)job->owner.len, job->owner.data,
 			  (int)job->key.len, job->key.data)
 		: 0;
+	struct queue_shard *shard = queue_redis_shard_of(
+		queue, job, (struct str){ lane, (size_t)lane_len }, (struct str){ key, (size_t)key_len });
+	*put = (struct queue_redis_put){ shard, done, data };
 	const struct str words[] = { job->id, { lane, (size_t)lane_len }, job->need,
 		queue_redis_number(retries, job->retries), str_from(queue->limit), { key, (size_t)key_len },
 		STR("kind"), job->kind, STR("name"), job->name, STR("owner"), job->owner, STR("session"),
 		job->session, STR("request"), job->request, STR("idempotency"), job->key, STR("mac"),
 		job->mac, STR("client"), job->client };
-	int r = redis_link_call(queue->link, "enqueue", words, COUNT(words), queue_redis_was_put, put);
+	int r = redis_link_call(shard->link, "enqueue", words, COUNT(words), queue_redis_was_put, put);
 	if (r < 0)
 		free(put);
 	return r;
@@ -160,12 +162,20 @@ static int queue_redis_cancel(struct queue *base, struct str id)
 {
 	struct queue_redis *queue = (struct queue_redis *)base;
 	const struct str words[] = { id, str_from(queue->keep) };
-	return redis_link_call(queue->link, "cancel", words, COUNT(words), NULL, NULL);
+	int r = 0;
+	/* Which shard it is in is not known of a job that another gateway has accepted. */
+	for (unsigned i = 0; r == 0 && i < queue->shard_count; i++)
+		r = redis_link_call(queue->shards[i].link, "cancel", words, COUNT(words), NULL, NULL);
+	return r;
 }
 
 static size_t queue_redis_unwritten(const struct queue *base)
 {
-	return redis_link_pending(((const struct queue_redis *)base)->link);
+	const struct queue_redis *queue = (const struct queue_redis *)base;
+	size_t count = 0;
+	for (unsigned i = 0; i < queue->shard_count; i++)
+		count += redis_link_pending(queue->shards[i].link);
+	return count;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -175,8 +185,10 @@ static void queue_redis_free(struct queue *base)
 	struct queue_redis *queue = (struct queue_redis *)base;
 	if (!queue)
 		return;
-	redis_link_free(queue->ear);
-	redis_link_free(queue->link);
+	for (unsigned i = 0; i < QUEUE_SHARDS_MAX; i++) {
+		redis_link_free(queue->shards[i].ear);
+		redis_link_free(queue->shards[i].link);
+	}
 	free(queue);
 }
 
@@ -195,30 +207,6 @@ static const struct queue_table queue_redis_table = {
 	.free = queue_redis_free,
 };
 
-static void queue_redis_link_ready(void *data)
-{
-	struct queue_redis *queue = data;
-	if (queue->options.worker)
-		queue_redis_say_worker(queue);
-	if (queue->options.ready)
-		queue->options.ready(queue->options.data);
-}
-
-static void queue_redis_link_lost(void *data, bool is_final, const char *text)
-{
-	struct queue_redis *queue = data;
-	if (queue->options.lost)
-		queue->options.lost(queue->options.data, is_final, text);
-}
-
-/* The ear hears new events from now on, so now the old ones are read. */
-static void queue_redis_ear_ready(void *data)
-{
-	struct queue_redis *queue = data;
-	if (queue->options.news)
-		queue_redis_load(queue);
-}
-
 static void queue_redis_fill(struct queue_redis *queue)
 {
 	const struct queue_redis_options *options = &queue->options;
@@ -231,37 +219,8 @@ static void queue_redis_fill(struct queue_redis *queue)
 	queue_redis_number(queue->limit, options->limit ? options->limit : INT32_MAX);
 	if (options->news)
 		queue->news = *options->news;
-	if (options->worker) {
+	if (options->worker)
 		queue->worker = *options->worker;
-		snprintf(queue->bell, sizeof(queue->bell), QUEUE_SHARD ":bell:%s", queue->worker.name);
-	}
-}
-
-static int queue_redis_connect(struct queue_redis *queue, perch_host *host, perch_err *err)
-{
-	struct redis_link_options link = {
-		.host = host,
-		.url = &queue->options.url,
-		.password = queue->options.password,
-		.shard = QUEUE_SHARD,
-		.ready = queue_redis_link_ready,
-		.lost = queue_redis_link_lost,
-		.data = queue,
-	};
-	int r = redis_link_open(&link, &queue->link, err);
-	if (r < 0 || (!queue->options.news && !queue->options.worker))
-		return r;
-	link.is_ear = true;
-	link.ready = queue_redis_ear_ready;
-	link.lost = NULL; /* the other one tells */
-	r = redis_link_open(&link, &queue->ear, err);
-	if (r < 0)
-		return r;
-	if (queue->options.news)
-		redis_link_listen(queue->ear, QUEUE_SHARD ":news", queue_redis_heard, queue);
-	else
-		queue_redis_wait_for_bell(queue);
-	return 0;
 }
 
 int queue_open_redis(perch_host *host, const struct queue_redis_options *options,
@@ -271,9 +230,10 @@ int queue_open_redis(perch_host *host, const struct queue_redis_options *options
 	if (!queue)
 		return err_no_memory(err);
 	queue->queue.table = &queue_redis_table;
+	queue->host = host;
 	queue->options = *options;
 	queue_redis_fill(queue);
-	int r = queue_redis_connect(queue, host, err);
+	int r = queue_redis_open_shards(queue, options->shards ? options->shards : 1, err);
 	if (r < 0) {
 		queue_redis_free(&queue->queue);
 		return r;
@@ -282,9 +242,14 @@ int queue_open_redis(perch_host *host, const struct queue_redis_options *options
 	return 0;
 }
 
-int queue_redis_call(struct queue *base, const char *function, const struct str *arguments,
-	size_t count, redis_answer_fn *done, void *data)
+unsigned queue_redis_shards(const struct queue *base)
+{
+	return ((const struct queue_redis *)base)->shard_count;
+}
+
+int queue_redis_call(struct queue *base, unsigned shard, const char *function,
+	const struct str *arguments, size_t count, redis_answer_fn *done, void *data)
 {
 	struct queue_redis *queue = (struct queue_redis *)base;
-	return redis_link_call(queue->link, function, arguments, count, done, data);
+	return redis_link_call(queue->shards[shard].link, function, arguments, count, done, data);
 }

@@ -14,12 +14,14 @@ enum {
 	QUEUE_KEEP_SECONDS = 3600,    /* jobs that have ended, and their events */
 	QUEUE_PAGE = 100,             /* jobs that are read in one go */
 };
+/* The beginning of every key of the first shard. */
 #define QUEUE_SHARD "{perch:0}"
 
 struct queue_redis_options {
 	struct redis_url url;
 	const char *password;              /* NULL = none */
-	int64_t limit;                     /* of waiting jobs */
+	unsigned shards;                   /* 0 = as many as there are, for who only looks */
+	int64_t limit;                     /* of waiting jobs, in a shard */
 	int64_t keep_seconds;              /* 0 = QUEUE_KEEP_SECONDS */
 	int64_t lease_ms;                  /* 0 = QUEUE_LEASE_SECONDS */
 	int64_t patience_ms;               /* 0 = QUEUE_PATIENCE_SECONDS */
@@ -41,10 +43,16 @@ int queue_open_redis(perch_host *host, const struct queue_redis_options *options
 void queue_redis_register(struct queue *queue, const struct queue_worker *worker);
 
 /* Says that a worker goes; what it has claimed is not touched. */
-void queue_redis_leave(struct queue *queue, redis_answer_fn *done, void *data);
+void queue_redis_leave(struct queue *queue, void (*done)(void *data), void *data);
 
-/* Any function of queue/lua, for the operator's commands. */
-int queue_redis_call(struct queue *queue, const char *function, const struct str *arguments,
-	size_t count, redis_answer_fn *done, void *data);
+/* A worker that was rung for has no room: others are rung for what is ready. */
+void queue_redis_pass(struct queue *queue);
+
+/* How many shards there are: known when it is ready, where the options do not say it. */
+unsigned queue_redis_shards(const struct queue *queue);
+
+/* Any function of queue/lua in one shard, for the operator's commands. */
+int queue_redis_call(struct queue *queue, unsigned shard, const char *function,
+	const struct str *arguments, size_t count, redis_answer_fn *done, void *data);
 
 #endif

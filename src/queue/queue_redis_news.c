@@ -55,40 +55,40 @@ static void queue_redis_looked(void *data, const redisReply *reply)
 		asked.done(asked.data, -EEXIST);
 }
 
-int queue_redis_look(struct queue_redis *queue, struct str id, queue_done_fn *done, void *data)
+int queue_redis_look(struct queue_shard *shard, struct str id, queue_done_fn *done, void *data)
 {
 	struct queue_redis_asked *asked = malloc(sizeof(*asked));
 	if (!asked)
 		return -ENOMEM;
-	*asked = (struct queue_redis_asked){ queue, done, data };
-	int r = redis_link_call(queue->link, "get", &id, 1, queue_redis_looked, asked);
+	*asked = (struct queue_redis_asked){ shard->queue, done, data };
+	int r = redis_link_call(shard->link, "get", &id, 1, queue_redis_looked, asked);
 	if (r < 0)
 		free(asked);
 	return r < 0 ? r : 1;
 }
 
-static void queue_redis_read(struct queue_redis *queue, struct str after);
+static void queue_redis_read(struct queue_shard *shard, struct str after);
 
 static void queue_redis_page(void *data, const redisReply *reply)
 {
-	struct queue_redis *queue = data;
+	struct queue_shard *shard = data;
 	if (!reply || reply->type != REDIS_REPLY_ARRAY || reply->elements < 2)
 		return;
 	for (size_t i = 1; i < reply->elements; i++)
-		queue_redis_tell(queue, reply->element[i]);
-	queue_redis_read(queue, queue_redis_text(reply->element[0]));
+		queue_redis_tell(shard->queue, reply->element[i]);
+	queue_redis_read(shard, queue_redis_text(reply->element[0]));
 }
 
-static void queue_redis_read(struct queue_redis *queue, struct str after)
+static void queue_redis_read(struct queue_shard *shard, struct str after)
 {
 	char count[24];
 	const struct str words[] = { after, queue_redis_number(count, QUEUE_PAGE) };
-	redis_link_call(queue->link, "page", words, COUNT(words), queue_redis_page, queue);
+	redis_link_call(shard->link, "page", words, COUNT(words), queue_redis_page, shard);
 }
 
-void queue_redis_load(struct queue_redis *queue)
+void queue_redis_load(struct queue_shard *shard)
 {
-	queue_redis_read(queue, STR("0"));
+	queue_redis_read(shard, STR("0"));
 }
 
 /* ---- changes -------------------------------------------------------------------------------- */
@@ -151,13 +151,14 @@ static void queue_redis_heard_over(struct queue_redis *queue, struct str id, str
 
 void queue_redis_heard(void *data, const redisReply *message)
 {
-	struct queue_redis *queue = data;
+	struct queue_shard *shard = data;
+	struct queue_redis *queue = shard->queue;
 	struct str rest = queue_redis_text(message);
 	struct str word = queue_redis_word(&rest);
 	struct str id = queue_redis_word(&rest);
 	if (str_is(word, "new") || !queue->news.knows(queue->news.loader.data, id)) {
 		if (!queue->news.knows(queue->news.loader.data, id))
-			queue_redis_look(queue, id, NULL, NULL);
+			queue_redis_look(shard, id, NULL, NULL);
 	} else if (str_is(word, "event")) {
 		queue_redis_heard_event(queue, id, rest);
 	} else if (str_is(word, "state")) {

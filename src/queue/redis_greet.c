@@ -8,7 +8,7 @@
 #include "queue/redis_link_parts.h"
 #include "queue/redis_library.h"
 
-enum { REDIS_GREET_WORDS = 4, REDIS_OLDEST = 7 };
+enum { REDIS_GREET_WORDS = 6, REDIS_OLDEST = 7 };
 
 struct redis_step {
 	bool is_for_ears; /* said on every connection */
@@ -173,12 +173,37 @@ static int redis_greet_take_memory(struct redis_link *link, const redisReply *re
 
 static size_t redis_greet_say_open(struct redis_link *link, struct str *words, char *scratch)
 {
-	(void)scratch;
+	snprintf(scratch, REDIS_GREET_SCRATCH, "%u", link->options.shards);
 	words[0] = STR("FCALL");
 	words[1] = STR(REDIS_LIBRARY "_open");
 	words[2] = STR("1");
 	words[3] = str_from(link->options.shard);
-	return 4;
+	words[4] = str_from(scratch);
+	return 5;
+}
+
+/* 0 where the keys are as many shards' as we were told, and our own. */
+static int redis_greet_check_keys(struct redis_link *link, const redisReply *reply)
+{
+	const char *word = redis_greet_is(reply, "ERR ") ? reply->str + strlen("ERR ") : NULL;
+	word = word || reply->type != REDIS_REPLY_ERROR ? word : reply->str;
+	if (word && strncmp(word, "SHARDS ", strlen("SHARDS ")) == 0) {
+		const char *found = word + strlen("SHARDS ");
+		redis_link_fail(link, true,
+			"it has --shards %.10s, and was opened with --shards %u: gateways and workers are "
+			"given "
+			"the same number, which stays as it was at first",
+			found, link->options.shards);
+		return -1;
+	}
+	if (!word ||
+		(strncmp(word, "LAYOUT", strlen("LAYOUT")) != 0 && !redis_greet_is(reply, "WRONGTYPE")))
+		return 0;
+	redis_link_fail(link, true,
+		"its keys %s:… are of another program or another version of perch (%.80s); use another "
+		"database, or remove them",
+		link->options.shard, reply->str);
+	return -1;
 }
 
 static int redis_greet_take_open(struct redis_link *link, const redisReply *reply)
@@ -188,15 +213,9 @@ static int redis_greet_take_open(struct redis_link *link, const redisReply *repl
 		return REDIS_STEP_LOAD;
 	if (redis_greet_is(reply, "NOPERM") || redis_greet_is(reply, "ERR unknown command"))
 		return REDIS_STEP_SCRIPT;
-	if (redis_greet_is(reply, "LAYOUT") || redis_greet_is(reply, "ERR LAYOUT") ||
-		redis_greet_is(reply, "WRONGTYPE")) {
-		redis_link_fail(link, true,
-			"its keys %s:… are of another program or another version of perch (%.80s); use another "
-			"database, or remove them",
-			link->options.shard, reply->str);
+	if (redis_greet_check_keys(link, reply) < 0)
 		return -1;
-	}
-	if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2 ||
+	if (reply->type != REDIS_REPLY_ARRAY || reply->elements < 2 ||
 		reply->element[1]->type != REDIS_REPLY_INTEGER) {
 		redis_link_fail(link,
 			reply->type != REDIS_REPLY_ERROR || !redis_greet_is_passing(reply->str), "%.200s",
@@ -204,6 +223,7 @@ static int redis_greet_take_open(struct redis_link *link, const redisReply *repl
 		return -1;
 	}
 	bool is_old = reply->element[1]->integer < redis_library_revision();
+	link->shards = reply->elements > 2 ? (unsigned)reply->element[2]->integer : 1;
 	return is_old && may_load && !link->uses_scripts ? REDIS_STEP_LOAD : REDIS_STEPS;
 }
 
@@ -269,12 +289,12 @@ static int redis_greet_take_spare(struct redis_link *link, const redisReply *rep
 
 static size_t redis_greet_say_open_script(struct redis_link *link, struct str *words, char *scratch)
 {
-	snprintf(scratch, REDIS_GREET_SCRATCH, "%s", link->sha);
+	size_t count = redis_greet_say_open(link, words, scratch);
 	words[0] = STR("EVALSHA");
-	words[1] = str_from(scratch);
-	words[2] = STR("1");
-	words[3] = str_from(link->options.shard);
-	return 4;
+	words[1] = str_from(link->sha);
+	words[count] = words[count - 1];
+	words[count - 1] = STR("open");
+	return count + 1;
 }
 
 /* ---- the table ---------------------------------------------------------------------------------
@@ -309,8 +329,8 @@ static void redis_greet_step(struct redis_link *link, unsigned step)
 {
 	struct str words[REDIS_GREET_WORDS];
 	char scratch[REDIS_GREET_SCRATCH];
-	const char *texts[REDIS_GREET_WORDS + 1];
-	size_t lengths[REDIS_GREET_WORDS + 1];
+	const char *texts[REDIS_GREET_WORDS];
+	size_t lengths[REDIS_GREET_WORDS];
 	size_t count = 0;
 	for (; step < REDIS_STEPS && !count; step += count == 0) {
 		if (!link->options.is_ear || redis_steps[step].is_for_ears)
@@ -326,10 +346,6 @@ static void redis_greet_step(struct redis_link *link, unsigned step)
 	for (size_t i = 0; i < count; i++) {
 		texts[i] = words[i].data;
 		lengths[i] = words[i].len;
-	}
-	if (step == REDIS_STEP_OPEN_SCRIPT) {
-		texts[count] = "open";
-		lengths[count++] = 4;
 	}
 	redisAsyncCommandArgv(link->context, redis_greet_answered, link, (int)count, texts, lengths);
 }

@@ -75,8 +75,12 @@ static void redis_link_due(perch_timer *timer, void *data)
 		redis_dial(link);
 		return;
 	}
+	/* Who was busy or stopped himself has not looked whether an answer has come. */
+	uint64_t now_ns = clock_now_ns();
+	bool was_away = now_ns - link->looked_ns > 3 * NSEC_PER_SEC;
+	link->looked_ns = now_ns;
 	perch_timer_set(timer, NSEC_PER_SEC);
-	if (redis_link_is_late(link))
+	if (!was_away && redis_link_is_late(link))
 		redis_link_fail(link, false, "it has not answered for %d s", REDIS_ANSWER_SECONDS);
 }
 
@@ -232,9 +236,21 @@ int redis_link_open(
 		free(link);
 		return r;
 	}
-	perch_timer_set(link->timer, 0);
+	if (!options->waits)
+		redis_link_begin(link);
 	*ret_link = link;
 	return 0;
+}
+
+void redis_link_begin(struct redis_link *link)
+{
+	if (link->state == REDIS_RESTING && !link->attempts)
+		perch_timer_set(link->timer, 0);
+}
+
+unsigned redis_link_shards(const struct redis_link *link)
+{
+	return link->shards;
 }
 
 void redis_link_free(struct redis_link *link)

@@ -25,8 +25,11 @@ struct redis_link_options {
 	const struct redis_url *url; /* outlives the link, as the texts do */
 	const char *password;        /* NULL = none */
 	const char *shard;           /* the first part of every key: "{perch:0}" */
+	unsigned shards;             /* how many there are; 0 = as many as the queue has */
 	/* The link will block or listen: only the password is checked. */
 	bool is_ear;
+	/* The first attempt is not made before redis_link_begin. */
+	bool waits;
 	/* It answers, now or again: before pending calls are sent. */
 	void (*ready)(void *data);
 	/* It is away, and will be called again; or, is_final, it will not do and is left alone. Words
@@ -39,6 +42,11 @@ struct redis_link_options {
  * first attempt is made from the loop. */
 int redis_link_open(
 	const struct redis_link_options *options, struct redis_link **ret_link, perch_err *err);
+
+void redis_link_begin(struct redis_link *link);
+
+/* How many shards the queue has: known when it is ready. */
+unsigned redis_link_shards(const struct redis_link *link);
 
 /* Pending calls are forgotten, their answer is NULL. Not from a callback of the link's. NULL is
  * fine. */

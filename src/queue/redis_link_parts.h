@@ -41,11 +41,13 @@ struct redis_link {
 	unsigned watched;
 	perch_timer *timer; /* the next attempt, or what is late */
 	uint64_t begun_ns;  /* of the attempt */
+	uint64_t looked_ns; /* when it was last looked what is late */
 	unsigned attempts;  /* without success */
 	struct list calls;
 	size_t bytes;
 	struct redis_resolver *resolver; /* NULL = no name was to be looked up yet */
 	unsigned step;                   /* of the greeting */
+	unsigned shards;                 /* as the queue has said */
 	bool has_loaded;                 /* the library, during this greeting */
 	bool uses_scripts;               /* functions may not be loaded here */
 	char sha[REDIS_SHA_SIZE], spare_sha[REDIS_SHA_SIZE];

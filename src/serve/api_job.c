@@ -168,7 +168,7 @@ static void api_stream(
 		exchange_no_memory(exchange);
 		return;
 	}
-	watcher->after = after;
+	watcher_begin(watcher, after);
 	watcher->follows = api_follows(exchange);
 	exchange->ends_with_client = true;
 	exchange_stream(exchange);

@@ -67,24 +67,33 @@ static void jobs_remote_lost(void *data, bool is_final, const char *text)
 	serve->queue_is_refused = serve->queue_is_refused || is_final;
 }
 
+/* Counts are added up over the shards; every worker is in each of them. */
 static void jobs_remote_counted(void *data, const redisReply *reply)
 {
 	struct serve *serve = data;
-	uint64_t *places[] = { &serve->shared.waiting, &serve->shared.running, &serve->shared.dead,
-		&serve->shared.fenced, &serve->shared.workers };
-	serve->is_counting = false;
-	if (!reply || reply->type != REDIS_REPLY_ARRAY || reply->elements != COUNT(places))
+	struct metrics_queue *sum = &serve->counted;
+	uint64_t *places[] = { &sum->waiting, &sum->running, &sum->dead, &sum->fenced };
+	serve->counting--;
+	if (!reply || reply->type != REDIS_REPLY_ARRAY || reply->elements != COUNT(places) + 1)
 		return;
-	serve->shared.is_shared = true;
 	for (size_t i = 0; i < COUNT(places); i++)
-		*places[i] = (uint64_t)reply->element[i]->integer;
+		*places[i] += (uint64_t)reply->element[i]->integer;
+	uint64_t workers = (uint64_t)reply->element[COUNT(places)]->integer;
+	sum->workers = workers > sum->workers ? workers : sum->workers;
+	if (serve->counting)
+		return;
+	serve->shared = *sum;
+	serve->shared.is_shared = true;
 }
 
 void jobs_remote_count(struct serve *serve)
 {
-	if (!serve->is_counting && !serve->queue_is_away)
-		serve->is_counting =
-			queue_redis_call(serve->queue, "counts", NULL, 0, jobs_remote_counted, serve) == 0;
+	if (serve->counting || serve->queue_is_away)
+		return;
+	serve->counted = (struct metrics_queue){ 0 };
+	for (unsigned i = 0; i < queue_redis_shards(serve->queue); i++)
+		serve->counting +=
+			queue_redis_call(serve->queue, i, "counts", NULL, 0, jobs_remote_counted, serve) == 0;
 }
 
 int jobs_remote_open(struct serve *serve, perch_err *err)
@@ -93,6 +102,7 @@ int jobs_remote_open(struct serve *serve, perch_err *err)
 	const struct queue_redis_options options = {
 		.url = *serve->options.queue,
 		.password = serve->options.queue_password,
+		.shards = serve->options.queue_shards,
 		.limit = serve->settings.queue,
 		.keep_seconds = serve->settings.keep_seconds,
 		.news = &news,

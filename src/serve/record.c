@@ -54,11 +54,19 @@ struct record *record_new(struct serve *serve, unsigned kind, struct str name, s
 	return NULL;
 }
 
+/* Numbers of Redis are microseconds: a stretch is a quarter of a second. */
+static struct logged **records_near(struct records *records, uint64_t number)
+{
+	return &records->near[(number >> 18) % RECORD_NEAR];
+}
+
 static void logged_remove(struct records *records, struct logged *logged)
 {
 	struct record *record = logged->record;
 	size_t size = sizeof(*logged) + logged->len;
 	list_remove(&record->events, logged);
+	if (*records_near(records, logged->number) == logged)
+		*records_near(records, logged->number) = NULL;
 	list_remove(&records->events, &logged->in_all);
 	record->bytes -= size;
 	records->bytes -= size;
@@ -174,13 +182,31 @@ void record_close_ask(struct record *record, uint64_t number)
 
 /* ---- events -------------------------------------------------------------------- */
 
-/* In the order of the numbers: those of several jobs may be read one job after the other. */
+/* The event that is nearest to a number, of the last one and one that is remembered. */
+static struct link *records_begin(struct records *records, uint64_t number)
+{
+	struct link *last = records->events.last;
+	struct logged *near = *records_near(records, number);
+	if (!near || !last)
+		return last;
+	uint64_t end = container_of(last, struct logged, in_all)->number;
+	uint64_t from_end = end > number ? end - number : 0;
+	uint64_t from_near = near->number > number ? near->number - number : number - near->number;
+	return from_near < from_end ? &near->in_all : last;
+}
+
+/* In the order of the numbers. Those of several jobs are read one job after the other: where they
+ * are many, nobody walks over all of them to the place of each. */
 static void records_insert(struct records *records, struct logged *logged)
 {
-	struct link *before = records->events.last;
+	struct link *before = records_begin(records, logged->number);
 	while (before && container_of(before, struct logged, in_all)->number > logged->number)
 		before = before->before;
+	while (before && before->behind &&
+		container_of(before->behind, struct logged, in_all)->number < logged->number)
+		before = before->behind;
 	list_insert(&records->events, &logged->in_all, before);
+	*records_near(records, logged->number) = logged;
 }
 
 struct logged *record_put(struct record *record, uint64_t number, struct str text)

@@ -15,6 +15,7 @@
 enum {
 	RECORD_ID_SIZE = 24,
 	RECORD_BUCKETS = 4096,
+	RECORD_NEAR = 4096,             /* stretches of numbers that one event of is remembered for */
 	RECORD_KEY_SECONDS = 24 * 3600, /* how long an Idempotency-Key is remembered */
 };
 
@@ -85,6 +86,7 @@ struct record {
 struct records {
 	struct list all;
 	struct list events;
+	struct logged *near[RECORD_NEAR]; /* where to begin to look for a place among them */
 	struct record *buckets[RECORD_BUCKETS];
 	uint64_t last_number;
 	size_t bytes; /* of events and records */

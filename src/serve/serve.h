@@ -25,6 +25,7 @@ struct serve_options {
 	int64_t drain_seconds;
 	const struct redis_url *queue; /* workers run the jobs; NULL = they run here */
 	const char *queue_password;
+	unsigned queue_shards;
 	const struct buf *queue_key; /* by which workers know us; NULL = none */
 	int sockets;                 /* that were handed over, from descriptor 3 on */
 	/* A line for people, which may be a warning. */

@@ -76,10 +76,11 @@ struct serve {
 	uint64_t transcripts_ns; /* when they are trimmed again */
 	uint64_t date_ns;
 	char date[HTTP_DATE_SIZE];
-	struct metrics_queue shared; /* the queue, as it was last heard of */
-	bool queue_is_away;          /* the one that is shared with workers */
+	struct metrics_queue shared;  /* the queue, as it was last heard of */
+	struct metrics_queue counted; /* what its shards have answered so far */
+	unsigned counting;            /* shards whose answer is on its way */
+	bool queue_is_away;           /* the one that is shared with workers */
 	bool queue_was_away;
-	bool is_counting;      /* the answer is on its way */
 	bool queue_is_refused; /* it will not do */
 	bool is_draining;
 	bool is_over;

@@ -122,6 +122,35 @@ static void watcher_send(struct watcher *watcher, const struct logged *logged)
 	watcher->after = logged->number;
 }
 
+/* ---- events of every job ------------------------------------------------------------ */
+
+/* So far behind another shard an event may come, in microseconds of Redis. */
+enum { WATCHER_WINDOW_US = 2000000 };
+
+static unsigned watcher_shard(const struct watcher *watcher, uint64_t number)
+{
+	bool has_shards = watcher->exchange->peer->serve->options.queue_shards > 1;
+	return has_shards ? (unsigned)(number % QUEUE_SHARDS_MAX) : 0;
+}
+
+/* Of the other shards a client may not have seen what was told before this event. */
+void watcher_begin(struct watcher *watcher, uint64_t after)
+{
+	watcher->after = after;
+	for (unsigned i = 0; i < QUEUE_SHARDS_MAX; i++)
+		watcher->told[i] = after > WATCHER_WINDOW_US ? after - WATCHER_WINDOW_US : 0;
+	watcher->told[watcher_shard(watcher, after)] = after;
+}
+
+/* The first event that may be one to tell. */
+static const struct logged *watcher_first(const struct watcher *watcher)
+{
+	const struct serve *serve = watcher->exchange->peer->serve;
+	bool has_shards = serve->options.queue_shards > 1 && watcher->after > WATCHER_WINDOW_US;
+	return records_after(
+		&serve->records, has_shards ? watcher->after - WATCHER_WINDOW_US : watcher->after);
+}
+
 /* Events of several jobs say whose they are. */
 static void watcher_send_named(struct watcher *watcher, const struct logged *logged)
 {
@@ -136,7 +165,6 @@ static void watcher_send_named(struct watcher *watcher, const struct logged *log
 		exchange_cut(watcher->exchange);
 	else
 		exchange_piece(watcher->exchange, (struct str){ text.data, text.len });
-	watcher->after = logged->number;
 }
 
 static void watcher_gathered(perch_timer *timer, void *data)
@@ -158,17 +186,20 @@ int watcher_gather(struct watcher *watcher, uint64_t apart_ns)
 
 static void watcher_pump_user(struct watcher *watcher)
 {
-	const struct serve *serve = watcher->exchange->peer->serve;
 	bool has_sent = false;
 	if (watcher->is_gathering)
 		return;
-	const struct logged *logged = records_after(&serve->records, watcher->after);
+	const struct logged *logged = watcher_first(watcher);
 	for (; logged && !peer_is_full(watcher->exchange->peer); logged = logged_next_of_all(logged)) {
+		uint64_t *told = &watcher->told[watcher_shard(watcher, logged->number)];
+		if (logged->number <= *told)
+			continue;
 		if (serve_may_see(watcher->exchange, logged->record)) {
 			watcher_send_named(watcher, logged);
 			has_sent = true;
 		}
-		watcher->after = logged->number;
+		*told = logged->number;
+		watcher->after = logged->number > watcher->after ? logged->number : watcher->after;
 	}
 	if (has_sent && watcher->gather_ns) {
 		watcher->is_gathering = true;

@@ -4,6 +4,7 @@
 #define SERVE_WATCHER_H
 
 #include "perch/loop.h"
+#include "queue/queue.h"
 #include "serve/serve_exchange.h"
 #include "serve/record.h"
 
@@ -26,7 +27,9 @@ struct watcher {
 	struct exchange *exchange;
 	struct record *record; /* NULL = every job of the user */
 	uint64_t after;        /* the number of the last event that was told */
-	bool follows;          /* of one job: it waits for what is still to come */
+	/* The same of each shard of the queue, for every job: events of two shards come in no order. */
+	uint64_t told[QUEUE_SHARDS_MAX];
+	bool follows;       /* of one job: it waits for what is still to come */
 	uint64_t gather_ns; /* of every job: so long a piece waits behind the one before it; 0 = not */
 	perch_timer *gathering;
 	bool is_gathering;
@@ -40,6 +43,9 @@ struct watcher *watcher_new(
 /* From now on its events come together in pieces, so far apart at least; the first one comes at
  * once. A negative errno: it stays as it was. */
 int watcher_gather(struct watcher *watcher, uint64_t apart_ns);
+
+/* It is told what comes behind this event. */
+void watcher_begin(struct watcher *watcher, uint64_t after);
 
 /* Before its exchange is answered for good. */
 void watcher_free(struct watcher *watcher);

@@ -52,10 +52,15 @@ static void worker_claimed(void *data, const struct queue_claim *claim)
 	worker_look(worker);
 }
 
+static bool worker_has_room(const struct worker *worker)
+{
+	return worker->jobs.count < (size_t)worker->options.max_jobs;
+}
+
 void worker_look(struct worker *worker)
 {
 	if (worker->is_claiming || worker->is_draining || worker->is_over || !worker->ready_ns ||
-		worker->jobs.count >= (size_t)worker->options.max_jobs)
+		!worker_has_room(worker))
 		return;
 	worker->is_claiming =
 		worker->queue->table->claim(worker->queue, false, worker_claimed, worker) == 0;
@@ -75,6 +80,8 @@ static void worker_rung(void *data, struct str cancelled)
 	struct worker_job *job = cancelled.data ? worker_find(worker, cancelled) : NULL;
 	if (job)
 		worker_job_cancel(job);
+	else if (!worker_has_room(worker))
+		queue_redis_pass(worker->queue);
 	worker_look(worker);
 }
 
@@ -205,10 +212,9 @@ void worker_stop(struct worker *worker)
 	perch_timer_set(worker->drain, (uint64_t)worker->options.drain_seconds * NSEC_PER_SEC);
 }
 
-static void worker_left(void *data, const redisReply *reply)
+static void worker_left(void *data)
 {
 	struct worker *worker = data;
-	(void)reply;
 	worker->is_over = true;
 }
 
@@ -309,6 +315,7 @@ static int worker_open_queue(struct worker *worker, perch_err *err)
 	const struct queue_redis_options options = {
 		.url = worker->options.url,
 		.password = worker->options.password,
+		.shards = worker->options.shards,
 		.lease_ms = (int64_t)(worker_lease_ns(worker) / NSEC_PER_MSEC),
 		.worker = &worker->self,
 		.ready = worker_ready,

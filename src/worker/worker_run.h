@@ -21,6 +21,7 @@ enum {
 struct worker_options {
 	struct redis_url url;
 	const char *password;
+	unsigned shards;
 	const struct buf *key;     /* jobs must have an HMAC by it; NULL = none needed */
 	const char *name;          /* NULL = the machine's */
 	const char *const *agents; /* patterns; NULL = all that [expose.worker] shows */

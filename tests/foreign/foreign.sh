@@ -11,14 +11,24 @@ foreign_cache() {
     echo "${PERCH_FOREIGN:-${XDG_CACHE_HOME:-$HOME/.cache}/perch-dev}"
 }
 
+# foreign_lock SET: the file that pins it. Packages of npm, wheels of PyPI, or a source archive from there.
+foreign_lock() {
+    for lock in package-lock.json requirements.txt source.txt; do
+        if [ -e "$foreign_sets/$1/$lock" ]; then
+            echo "$foreign_sets/$1/$lock"
+        fi
+    done
+}
+
 # What a set is known by: its lock, and for Python whose wheels are wanted.
 foreign_hash() {
-    if [ -e "$foreign_sets/$1/requirements.txt" ]; then
-        { python3 -c 'import sys; print(sys.implementation.cache_tag)' &&
-            cat "$foreign_sets/$1/requirements.txt"; }
-    else
-        cat "$foreign_sets/$1/package-lock.json"
-    fi | sha256sum | cut -c 1-16
+    lock=$(foreign_lock "$1")
+    case $lock in
+    */requirements.txt)
+        { python3 -c 'import sys; print(sys.implementation.cache_tag)' && cat "$lock"; }
+        ;;
+    *) cat "$lock" ;;
+    esac | sha256sum | cut -c 1-16
 }
 
 # foreign_path SET: where it is, or would be.

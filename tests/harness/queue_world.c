@@ -27,7 +27,6 @@ static struct {
 	pid_t redis;
 	redisContext *raw;
 	int64_t now_ms;
-	uint64_t last_number;
 	struct queue_world_job jobs[QUEUE_WORLD_JOBS];
 	size_t job_count;
 	char rung[QUEUE_WORLD_ID];
@@ -99,9 +98,9 @@ static int queue_world_hears_event(void *data, const struct queue_event *event)
 {
 	struct queue_world_job *job = queue_world_job(event->job);
 	(void)data;
-	if (!job || event->number <= world.last_number) /* read again behind a beginning */
+	if (!job || event->number <= job->number) /* read again behind a beginning */
 		return 0;
-	world.last_number = event->number;
+	job->number = event->number;
 	job->events++;
 	size_t len = strlen(job->texts);
 	if (len + event->text.len + 2 > sizeof(job->texts))
@@ -240,12 +239,28 @@ static void queue_world_ready(void *data)
 	world.ready++;
 }
 
+static unsigned queue_world_shards(void)
+{
+	return world.options.shards ? world.options.shards : 1;
+}
+
+/* Whether the gateway listens to a shard. */
+static bool queue_world_is_heard(unsigned shard)
+{
+	redisReply *reply = redisCommand(world.raw, "PUBSUB NUMSUB {perch:%u}:news", shard);
+	bool is_heard = reply && reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 &&
+		reply->element[1]->integer == 1;
+	freeReplyObject(reply);
+	return is_heard;
+}
+
 static void queue_world_open_redis(void)
 {
 	const char *socket = folder_path("socket");
 	struct queue_redis_options options = { .lease_ms = INT64_C(1000000000),
 		.patience_ms = world.options.patience_ms ? world.options.patience_ms : 1000000000,
 		.limit = (int64_t)world.options.limit,
+		.shards = queue_world_shards(),
 		.news = &queue_world_news,
 		.ready = queue_world_ready };
 	perch_err err = { 0 };
@@ -263,12 +278,8 @@ static void queue_world_open_redis(void)
 		world.hands->table->unwritten(world.hands))
 		queue_world_turn(&rounds, "Redis");
 	/* The ear has to listen before anything is told. */
-	for (size_t heard = 0; !heard;) {
-		redisReply *reply = redisCommand(world.raw, "PUBSUB NUMSUB %s", QUEUE_SHARD ":news");
-		heard = reply && reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 &&
-			reply->element[1]->integer == 1;
-		freeReplyObject(reply);
-		if (!heard)
+	for (unsigned i = 0; i < queue_world_shards(); i++) {
+		while (!queue_world_is_heard(i))
 			queue_world_turn(&rounds, "the ear");
 	}
 }
@@ -289,7 +300,6 @@ void queue_world_open(enum queue_world_driver driver, const struct queue_world_o
 	world.driver = driver;
 	world.options = options ? *options : (struct queue_world_options){ 0 };
 	world.job_count = 0;
-	world.last_number = 0;
 	if (driver == QUEUE_WORLD_FILE)
 		queue_world_open_file();
 	else
@@ -522,11 +532,19 @@ static void queue_world_lapse(const char *id)
 	}
 }
 
+/* The shard that a job was claimed from. */
+static unsigned queue_world_shard_of(const char *id)
+{
+	const struct queue_world_job *job = queue_world_job(str_from(id));
+	return job ? (unsigned)(job->fence % QUEUE_SHARDS_MAX) : 0;
+}
+
 void queue_world_die(const char *id)
 {
 	if (world.driver == QUEUE_WORLD_FILE)
 		queue_world_lapse(id);
 	else
-		freeReplyObject(redisCommand(world.raw, "ZADD %s 1 %s", QUEUE_SHARD ":leases", id));
+		freeReplyObject(
+			redisCommand(world.raw, "ZADD {perch:%u}:leases 1 %s", queue_world_shard_of(id), id));
 	queue_world_reap();
 }

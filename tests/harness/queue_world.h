@@ -14,6 +14,7 @@ struct queue_world_job {
 	char id[QUEUE_WORLD_ID];
 	enum queue_state state;
 	uint64_t revision, fence;
+	uint64_t number; /* of its last event */
 	size_t events;
 	char texts[600]; /* of the last events, a line each */
 	char result[200];
@@ -33,6 +34,7 @@ struct queue_world_options {
 	size_t limit;
 	int64_t patience_ms;
 	bool is_durable;
+	unsigned shards; /* in Redis; 0 = 1 */
 };
 
 /* Makes the test's folder, where that was not done. */

@@ -10,6 +10,10 @@ teardown() { queue_close; }
     PATIENCE_OF_SCENES=7200 scene chaos.py chaos >&2
 }
 
+@test "the same with sessions in several shards, in the short form alone" {
+    [ "${CHAOS:-}" = long ] || scene chaos.py shards >&2
+}
+
 @test "ten more seeds, in the long form alone" {
     [ "${CHAOS:-}" != long ] || PATIENCE_OF_SCENES=7200 scene chaos.py seeds >&2
 }

@@ -20,10 +20,12 @@ def free_port():
 
 
 class Redis:
-    def __init__(self, *words, more=(), env=None):
+    def __init__(self, *words, more=(), env=None, place=None):
         self.more, self.env = more, {**os.environ, **(env or {})}  # addresses; variables
         self.words = words  # everysec may lose what it has answered, if the disk is slow
         self.dir = f"{WORK}/redis"
+        if place:
+            os.symlink(place, self.dir)
         os.makedirs(self.dir, exist_ok=True)
         self.port = free_port()
         self.url = f"redis://127.0.0.1:{self.port}"
@@ -128,9 +130,15 @@ def expose(more=""):
 def fleet(count=1, *words):
     """Redis, a gateway that is ready, and workers."""
     redis = Redis()
-    gate = Gateway("--queue", redis.url)
+    return redis, *join(redis, count, *words)
+
+
+def join(redis, count, *words, shards=1):
+    """A gateway that is ready, and workers, on a Redis that is there."""
+    more = ("--shards", str(shards)) if shards > 1 else ()
+    gate = Gateway("--queue", redis.url, *more)
     until(lambda: gate.get("/readyz").status == 200, "the queue is there")
-    return redis, gate, [Worker(redis.url, *words) for _ in range(count)]
+    return gate, [Worker(redis.url, *more, *words) for _ in range(count)]
 
 
 def queue(redis, *words):

@@ -103,7 +103,7 @@ state_of() { ask HGET "$shard:job:$1" state; }
     ask SET "$shard:fence" 9000000000000000
     put j3 c
     claim w1
-    [ "$(fence_of j3)" = 9000000000000001 ]
+    [ "$(fence_of j3)" = 9000000000000016 ]
 }
 
 @test "what was sent twice happens once: a job, an event, an end" {
@@ -248,6 +248,51 @@ state_of() { ask HGET "$shard:job:$1" state; }
         "$shard":meta | "$shard":fence | "$shard":number | "$shard":sequence | "$shard":key:k) ;;
         *) echo "left: $key" && false ;;
         esac
+    done
+}
+
+@test "who has no room passes it on: others are rung for what is ready" {
+    [ -z "$(claim w1)" ]
+    put j1 a
+    [ "$(ask LPOP "$shard:bell:w1")" = work ]
+    [ "$(claim w2)" = j1 ] # it has room for one
+    put j2 b
+    do_it pass
+    [ "$(ask LLEN "$shard:bell:w2")" = 0 ] # nobody waits
+    ask ZADD "$shard:idle" 1 w2
+    do_it pass
+    [ "$(ask LPOP "$shard:bell:w2")" = work ]
+    [ "$(ask ZCARD "$shard:idle")" = 0 ]
+}
+
+@test "how many shards there are is decided by who opens the queue first" {
+    ask FLUSHDB
+    [ "$(do_it open 0 | tr '\n' ' ')" = "1 $(do_it open 0 | sed -n 2p) 1 " ]
+    [ -z "$(ask KEYS '*')" ] # who only looks decides nothing
+    [ "$(do_it open 4 | tail -1)" = 4 ]
+    [ "$(do_it open 0 | tail -1)" = 4 ]
+    run do_it open 2
+    [[ $output = *"SHARDS 4"* ]]
+    run do_it open # a perch that knows of one alone
+    [[ $output = *"SHARDS 4"* ]]
+    ask HDEL "$shard:meta" shards # as such a perch has left it
+    [ "$(do_it open | wc -l)" = 2 ]
+    [ "$(do_it open 1 | tail -1)" = 1 ]
+}
+
+@test "numbers of shards are never the same" {
+    for of in 0 3 15; do
+        there="{perch:$of}"
+        ask FCALL perch1_register 1 "$there" w1 1 host here 'agent:bot#*'
+        ask FCALL perch1_enqueue 1 "$there" j1 a 'agent:bot#bb' 0 100 '' kind turn
+        ask FCALL perch1_claim 1 "$there" w1 15000
+        fence=$(ask HGET "$there:job:j1" fence)
+        [ $((fence % 16)) = "$of" ]
+        ask FCALL perch1_publish 1 "$there" j1 "$fence" 1 one two three
+        [ "$(ask XLEN "$there:events:j1")" = 3 ]
+        for number in $(ask XRANGE "$there:events:j1" - + | sed -n 's/-0$//p'); do
+            [ $((number % 16)) = "$of" ]
+        done
     done
 }
 

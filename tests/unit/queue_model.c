@@ -8,15 +8,17 @@
 #include <time.h>
 
 #include "harness/queue_world.h"
+#include "queue/queue_redis.h"
 
-enum { STEPS = 600, JOBS_MAX = 2000, FENCES_MAX = 40, NEAR = 12, SESSIONS = 3 };
+enum { SHARDS = 5 };
+enum { STEPS = 600, JOBS_MAX = 2000, FENCES_MAX = 40, NEAR = 12, SESSIONS = 5 };
 
-static const char *const sessions[SESSIONS] = { "a", "b", "" };
+static const char *const sessions[SESSIONS] = { "a", "b", "c", "d", "" };
 
 struct model_job {
 	char id[QUEUE_WORLD_ID];
 	enum queue_state state;
-	unsigned session;
+	unsigned session, shard;
 	int64_t retries, tries, claims;
 	bool has_begun, is_cancelled;
 	bool is_ready;
@@ -35,6 +37,7 @@ static struct {
 	size_t ready_count;
 	unsigned seed, step;
 	unsigned random;
+	unsigned shards;
 } model;
 
 static unsigned chance(unsigned below)
@@ -47,6 +50,18 @@ static unsigned chance(unsigned below)
 #define SAME(found, expected, what)                                                                \
 	ck_assert_msg((found) == (expected), "MODEL_SEED=%u, step %u, %s: %lld, not %lld", model.seed, \
 		model.step, what, (long long)(found), (long long)(expected))
+
+/* Which shard a job is put into, counted by the rule that docs/worker.md has: gateways of all
+ * versions have to agree. */
+static unsigned shard_of(const char *id, const char *session)
+{
+	char text[80];
+	uint32_t sum = 2166136261u;
+	snprintf(text, sizeof(text), session[0] ? "3:bot:2:me:%s" : "%s", session[0] ? session : id);
+	for (const char *at = text; *at; at++)
+		sum = (sum ^ (unsigned char)*at) * 16777619u;
+	return sum % model.shards;
+}
 
 /* ---- the model ------------------------------------------------------------------------------- */
 
@@ -152,6 +167,7 @@ static void step_put(void)
 	struct model_job *job = &model.jobs[which];
 	*job = (struct model_job){ .session = chance(SESSIONS), .retries = chance(4) / 2 };
 	snprintf(job->id, sizeof(job->id), "j%zu", which);
+	job->shard = shard_of(job->id, sessions[job->session]);
 	SAME(queue_world_put(job->id, sessions[job->session], "", job->retries), 0, "put");
 	if (model_is_first(which))
 		model_make_ready(which, false);
@@ -164,7 +180,12 @@ static void step_claim(void)
 	SAME(found.is_there, model.ready_count > 0, "claim");
 	if (!found.is_there)
 		return;
-	size_t which = model.ready[0];
+	/* The shards have their turns; within each, the order is the model's. */
+	size_t at = 0;
+	while (model.shards > 1 && at + 1 < model.ready_count &&
+		model.jobs[model.ready[at]].shard != found.fence % QUEUE_SHARDS_MAX)
+		at++;
+	size_t which = model.ready[at];
 	struct model_job *job = &model.jobs[which];
 	ck_assert_msg(strcmp(found.id, job->id) == 0, "MODEL_SEED=%u, step %u: claimed %s, not %s",
 		model.seed, model.step, found.id, job->id);
@@ -306,12 +327,14 @@ static unsigned number_of(const char *name, unsigned otherwise)
 	return text ? (unsigned)strtoul(text, NULL, 10) : otherwise;
 }
 
-static void play(enum queue_world_driver driver)
+static void play(enum queue_world_driver driver, unsigned shards)
 {
+	const struct queue_world_options options = { .shards = shards };
 	unsigned count = number_of("MODEL_STEPS", STEPS);
 	model.seed = number_of("MODEL_SEED", (unsigned)time(NULL));
 	model.random = model.seed;
-	queue_world_open(driver, NULL);
+	model.shards = shards;
+	queue_world_open(driver, &options);
 	step_put();
 	for (model.step = 0; model.step < count; model.step++) {
 		steps[chance(COUNT(steps))]();
@@ -326,14 +349,20 @@ static void play(enum queue_world_driver driver)
 
 START_TEST(random_steps_in_a_file)
 {
-	play(QUEUE_WORLD_FILE);
+	play(QUEUE_WORLD_FILE, 1);
 }
 END_TEST
 
 START_TEST(random_steps_in_redis)
 {
-	play(QUEUE_WORLD_REDIS);
+	play(QUEUE_WORLD_REDIS, 1);
 }
 END_TEST
 
-SUITE_MAIN("queue-model", random_steps_in_a_file, random_steps_in_redis)
+START_TEST(random_steps_in_shards)
+{
+	play(QUEUE_WORLD_REDIS, SHARDS);
+}
+END_TEST
+
+SUITE_MAIN("queue-model", random_steps_in_a_file, random_steps_in_redis, random_steps_in_shards)

@@ -9,24 +9,27 @@
 #include "cli/queue/queue_show.h"
 #include "queue/queue_redis.h"
 
-enum { QUEUE_JOBS_SHOWN = 100 };
-
-/* A question, and what is done with its answer. */
+/* A question to all shards, and what is done with their answers. */
 struct queue_inquiry {
 	struct cli *cli;
+	struct queue *queue;
 	const char *function;
 	struct str arguments[2];
 	size_t count;
-	int (*show)(struct cli *cli, const redisReply *reply); /* NULL = a job is changed */
-	const char *subject;                                   /* for words */
+	int (*take)(struct queue_found *found, const redisReply *reply); /* NULL = a job is changed */
+	int (*show)(struct cli *cli, struct queue_found *found);
+	const char *subject; /* for words */
+	struct queue_found found;
+	unsigned left;   /* shards that have not answered */
+	bool is_changed; /* one has had the job */
 	int status;
 	bool is_over;
 	bool is_dead; /* the first word says what to ask */
 };
 
-static int queue_command_changed(struct queue_inquiry *inquiry, const redisReply *reply)
+static int queue_command_changed(const struct queue_inquiry *inquiry)
 {
-	if (strcmp(queue_show_text(reply), "ok") == 0) {
+	if (inquiry->is_changed) {
 		cli_tell(stderr, "%s: %s\n", inquiry->subject,
 			strcmp(inquiry->function, "retry") == 0 ? "it waits again" : "it is forgotten");
 		return 0;
@@ -37,56 +40,77 @@ static int queue_command_changed(struct queue_inquiry *inquiry, const redisReply
 
 /* ---- asking ------------------------------------------------------------------------------- */
 
+static void queue_command_fail(struct queue_inquiry *inquiry, const char *format, const char *text)
+{
+	cli_error(NULL, format, text);
+	inquiry->status = EXIT_HOST;
+	inquiry->is_over = true;
+}
+
 static void queue_command_answered(void *data, const redisReply *reply)
 {
 	struct queue_inquiry *inquiry = data;
 	if (!reply || inquiry->is_over)
 		return;
-	inquiry->is_over = true;
-	if (reply->type != REDIS_REPLY_ERROR) {
-		inquiry->status = inquiry->show ? inquiry->show(inquiry->cli, reply)
-										: queue_command_changed(inquiry, reply);
+	if (reply->type == REDIS_REPLY_ERROR) {
+		queue_command_fail(inquiry, "the queue does not answer: %s", reply->str);
 		return;
 	}
-	cli_error(NULL, "the queue does not answer: %s", reply->str);
-	inquiry->status = EXIT_HOST;
+	if (!inquiry->take)
+		inquiry->is_changed =
+			inquiry->is_changed || strcmp(reply->str ? reply->str : "", "ok") == 0;
+	else if (inquiry->take(&inquiry->found, reply) < 0)
+		queue_command_fail(inquiry, "%s", "no memory");
+	if (--inquiry->left || inquiry->is_over)
+		return;
+	inquiry->is_over = true;
+	inquiry->status = inquiry->show ? inquiry->show(inquiry->cli, &inquiry->found)
+									: queue_command_changed(inquiry);
+}
+
+static void queue_command_ready(void *data)
+{
+	struct queue_inquiry *inquiry = data;
+	unsigned shards = queue_redis_shards(inquiry->queue);
+	if (inquiry->left || inquiry->is_over)
+		return;
+	inquiry->left = shards;
+	inquiry->found.is_of_many = shards > 1;
+	for (unsigned i = 0; i < shards; i++) {
+		if (queue_redis_call(inquiry->queue, i, inquiry->function, inquiry->arguments,
+				inquiry->count, queue_command_answered, inquiry) < 0)
+			queue_command_fail(inquiry, "%s", "no memory");
+	}
 }
 
 static void queue_command_lost(void *data, bool is_final, const char *text)
 {
-	struct queue_inquiry *inquiry = data;
 	(void)is_final;
-	cli_error(NULL, "%s", text);
-	inquiry->status = EXIT_HOST;
-	inquiry->is_over = true;
+	queue_command_fail(data, "%s", text);
 }
 
 static int queue_command_ask(struct queue_inquiry *inquiry, const struct queue_place *place)
 {
-	struct queue_redis_options options = {
+	const struct queue_redis_options options = {
 		.url = place->url,
 		.password = queue_option_password(place),
+		.ready = queue_command_ready,
 		.lost = queue_command_lost,
 		.data = inquiry,
 	};
-	struct queue *queue = NULL;
 	perch_host *host = NULL;
 	perch_err err = { 0 };
 	int r = cli_host_new(&host, &err);
 	if (r == 0)
-		r = queue_open_redis(host, &options, &queue, &err);
-	if (r == 0)
-		r = queue_redis_call(queue, inquiry->function, inquiry->arguments, inquiry->count,
-			queue_command_answered, inquiry);
+		r = queue_open_redis(host, &options, &inquiry->queue, &err);
 	while (r >= 0 && !inquiry->is_over)
 		r = perch_host_wait(host, -1);
-	if (r < 0) {
-		cli_error(NULL, "%s", err.text[0] ? err.text : perch_strerror(r));
-		inquiry->status = EXIT_HOST;
-	}
-	if (queue)
-		queue->table->free(queue);
+	if (r < 0)
+		queue_command_fail(inquiry, "%s", err.text[0] ? err.text : perch_strerror(r));
+	if (inquiry->queue)
+		inquiry->queue->table->free(inquiry->queue);
 	perch_host_free(host);
+	queue_found_free(&inquiry->found);
 	return inquiry->status;
 }
 
@@ -98,6 +122,7 @@ static void queue_command_want_jobs(struct queue_inquiry *inquiry, const char *s
 	inquiry->arguments[0] = str_from(state);
 	inquiry->arguments[1] = str_from(count);
 	inquiry->count = 2;
+	inquiry->take = queue_found_jobs;
 	inquiry->show = queue_show_jobs;
 }
 
@@ -117,6 +142,7 @@ static int queue_command_read_dead(struct queue_inquiry *inquiry, const struct o
 		inquiry->subject = words->items[1];
 		inquiry->arguments[0] = str_from(inquiry->subject);
 		inquiry->count = 1;
+		inquiry->take = NULL;
 		inquiry->show = NULL;
 	}
 	return 0;
@@ -156,7 +182,9 @@ static int queue_command_run(struct queue_inquiry *inquiry, size_t most, int arg
 
 static int queue_command_status(struct cli *cli, int argc, char **argv)
 {
-	struct queue_inquiry inquiry = { .cli = cli, .function = "status", .show = queue_show_status };
+	struct queue_inquiry inquiry = {
+		.cli = cli, .function = "status", .take = queue_found_status, .show = queue_show_status
+	};
 	return queue_command_run(&inquiry, 0, argc, argv);
 }
 
@@ -170,7 +198,7 @@ static int queue_command_jobs(struct cli *cli, int argc, char **argv)
 static int queue_command_workers(struct cli *cli, int argc, char **argv)
 {
 	struct queue_inquiry inquiry = {
-		.cli = cli, .function = "workers", .show = queue_show_workers
+		.cli = cli, .function = "workers", .take = queue_found_workers, .show = queue_show_workers
 	};
 	return queue_command_run(&inquiry, 0, argc, argv);
 }

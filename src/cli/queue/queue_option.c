@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/file.h"
 #include "cli/cli.h"
 #include "queue/mac.h"
+#include "queue/queue_redis.h"
 
 enum { QUEUE_PASSWORD_MAX = 1024 };
 
@@ -27,6 +29,16 @@ static int queue_option_read_password(const char *path, struct buf *password, pe
 	return r;
 }
 
+static int queue_option_read_shards(const char *text, unsigned *ret_shards, perch_err *err)
+{
+	uint64_t number = 1;
+	if (text && (!options_amount(text, false, &number) || !number || number > QUEUE_SHARDS_MAX))
+		return err_set(
+			err, -EINVAL, "--shards takes a number from 1 to %d, not '%s'", QUEUE_SHARDS_MAX, text);
+	*ret_shards = (unsigned)number;
+	return 0;
+}
+
 int queue_option_read(const struct queue_words *words, struct queue_place *ret_place)
 {
 	const char *url = words->url ? words->url : getenv("PERCH_QUEUE");
@@ -36,6 +48,8 @@ int queue_option_read(const struct queue_words *words, struct queue_place *ret_p
 		return 0;
 	ret_place->is_given = true;
 	int r = redis_url_parse(str_from(url), &ret_place->url, &err);
+	if (r == 0)
+		r = queue_option_read_shards(words->shards, &ret_place->shards, &err);
 	if (r == 0)
 		r = queue_option_read_password(words->password_file, &ret_place->password, &err);
 	if (r == 0 && words->key_file)

@@ -1,4 +1,5 @@
-/* --queue, --password-file and --key-file: which queue is used, with which password and key. */
+/* --queue, --shards, --password-file and --key-file: which queue is used, with which password and
+ * key. */
 #ifndef CLI_QUEUE_QUEUE_OPTION_H
 #define CLI_QUEUE_QUEUE_OPTION_H
 
@@ -10,12 +11,14 @@ struct queue_words {
 	const char *url;           /* or PERCH_QUEUE */
 	const char *password_file; /* or PERCH_QUEUE_PASSWORD */
 	const char *key_file;
+	const char *shards;
 };
 
 struct queue_place {
 	struct redis_url url;
 	struct buf password; /* ends with NUL; empty = none */
 	struct buf key;      /* empty = none */
+	unsigned shards;     /* 1 where nothing is said */
 	bool is_given;       /* there is a queue at all */
 };
 

@@ -199,6 +199,7 @@ static int serve_command_read(struct serve_words *words, struct serve_options *o
 		options->queue = &words->place.url;
 		options->queue_password = queue_option_password(&words->place);
 		options->queue_key = queue_option_key(&words->place);
+		options->queue_shards = words->place.shards;
 	}
 	options->agents = (const char *const *)words->paths;
 	return r;
@@ -222,6 +223,7 @@ static int serve_command_run(struct cli *cli, int argc, char **argv)
 		{ "queue", 0, OPTION_TEXT, &words.queue.url },
 		{ "password-file", 0, OPTION_TEXT, &words.queue.password_file },
 		{ "key-file", 0, OPTION_TEXT, &words.queue.key_file },
+		{ "shards", 0, OPTION_TEXT, &words.queue.shards },
 		{ "durable", 0, OPTION_FLAG, &options.is_durable },
 		{ "no-store", 0, OPTION_FLAG, &options.no_store },
 		{ "mcp-prefix", 0, OPTION_TEXT, &words.mcp_prefix },
@@ -262,7 +264,7 @@ const struct command command_serve = {
 			"  --agent FILE        offer this agent, too; may be given again\n"
 			"  --drain SECS        how long running jobs may take after SIGTERM (30)\n"
 			"  --queue URL         workers run the jobs: perch help worker\n"
-			"  --password-file FILE, --key-file FILE  for that queue\n"
+			"  --password-file FILE, --key-file FILE, --shards N  for that queue\n"
 			"  --durable           a job is accepted when it is on disk\n"
 			"  --no-store          keep neither sessions nor transcripts\n"
 			"  --anonymous NAME    requests without a token, from this machine, are NAME's\n"

@@ -163,6 +163,7 @@ static int worker_command_read(
 	options->url = place->url;
 	options->password = queue_option_password(place);
 	options->key = queue_option_key(place);
+	options->shards = place->shards;
 	return r;
 }
 
@@ -181,6 +182,7 @@ static int worker_command_run(struct cli *cli, int argc, char **argv)
 		{ "queue", 0, OPTION_TEXT, &words.queue.url },
 		{ "password-file", 0, OPTION_TEXT, &words.queue.password_file },
 		{ "key-file", 0, OPTION_TEXT, &words.queue.key_file },
+		{ "shards", 0, OPTION_TEXT, &words.queue.shards },
 		{ "config", 0, OPTION_TEXT, &words.config },
 		{ "agent", 0, OPTION_LIST, &words.profiles },
 		{ "agents", 0, OPTION_LIST, &words.agents },
@@ -223,6 +225,7 @@ const struct command command_worker = {
 			"  --queue URL           redis://HOST:PORT or unix:PATH; or PERCH_QUEUE\n"
 			"  --password-file FILE  of Redis; or PERCH_QUEUE_PASSWORD\n"
 			"  --key-file FILE       jobs must be signed with this key\n"
+			"  --shards N            as the gateways have it (1)\n"
 			"  --config DIR          configuration in DIR/perch\n"
 			"  --agent FILE          offer this agent, too; may be given again\n"
 			"  --agents PATTERN, --tools PATTERN, --plugins PATTERN  only such names\n"

@@ -1,9 +1,10 @@
 -- Events, and the ends of jobs.
 
-local function add_event(shard, id, text)
-	local number = string.format('%.0f', next_number(shard, ':number'))
-	call('XADD', shard .. ':events:' .. id, 'MAXLEN', '~', EVENTS_MAX, number .. '-0', 'e', text)
-	return number
+-- Returns the number as text. NUMBER: one that was taken for it.
+local function add_event(shard, id, text, number)
+	local name = string.format('%.0f', number or take_numbers(shard, ':number', 1))
+	call('XADD', shard .. ':events:' .. id, 'MAXLEN', '~', EVENTS_MAX, name .. '-0', 'e', text)
+	return name
 end
 
 local function forget_later(shard, job, seconds)
@@ -22,12 +23,12 @@ local function settle(shard, job, state, seconds, result, text)
 	local number = add_event(shard, job.id, text)
 	call('ZREM', shard .. ':leases', job.id)
 	local rev = job_become(shard, job, state, 'ended', ended, 'result', result, 'end', number)
-	call('HDEL', job_key(shard, job.id), 'worker', 'cancel')
 	if state == 'dead' then
+		call('HDEL', job_key(shard, job.id), 'worker', 'cancel')
 		call('LPUSH', shard .. ':dead', job.id)
 		seconds = DEAD_SECONDS
 	else
-		call('HDEL', job_key(shard, job.id), 'request')
+		call('HDEL', job_key(shard, job.id), 'worker', 'cancel', 'request')
 	end
 	forget_later(shard, job, seconds)
 	leave_lane(shard, job)

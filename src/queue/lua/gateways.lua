@@ -32,7 +32,7 @@ end
 
 -- ID SECONDS → ok | over | none
 function calls.cancel(shard, args)
-	local job = job_read(shard, args[1], 'state', 'worker', 'lane', 'need', 'kind', 'key')
+	local job = job_read(shard, args[1], 'state', 'rev', 'worker', 'lane', 'need', 'kind', 'key')
 	if not job.state then
 		return 'none'
 	elseif job.state == 'running' then

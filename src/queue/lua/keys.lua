@@ -1,8 +1,9 @@
 #!lua name=perch1
 -- The queue of several hosts, inside Redis: every step of a job is one of these functions, so that
--- nobody sees half of one. The parts are put together at build time, in the order of src/meson.build. The first key is the shard, "{perch:0}"; all others begin with it.
+-- nobody sees half of one. The parts are put together at build time, in the order of src/meson.build. The first key is the shard, "{perch:0}"; all others begin with it, so that
+-- no function touches two shards.
 --
---   SHARD:meta          hash: layout, revision, count of each state
+--   SHARD:meta          hash: layout, how many shards there are, count of each state
 --   SHARD:job:ID        hash: what was asked for, state, worker, fence, tries, result
 --   SHARD:events:ID     stream: what the job has told; an entry's id is the number of the event
 --   SHARD:lane:NAME     list: jobs of one session in their order; the head is ready or runs
@@ -20,7 +21,8 @@
 -- The library's name has the version of its interface: 2 would stand beside 1. A later revision
 -- takes the place of an earlier one, while workers that know the earlier one go on.
 local LAYOUT = 1
-local REVISION = 2
+local REVISION = 3
+local SHARDS_MAX = 16
 local CLAIMS_MAX = 8 -- of a job that never begins: something about it kills who looks at it
 local EVENTS_MAX = 20000 -- of one job
 local KEY_SECONDS = 24 * 3600
@@ -35,21 +37,39 @@ local function call(...)
 	return redis.call(...)
 end
 
-local function now_ms()
-	local time = call('TIME')
-	return tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
+-- Microseconds, the same during one call of a function.
+local called_us
+
+local function now_us()
+	if not called_us then
+		local time = call('TIME')
+		called_us = tonumber(time[1]) * 1000000 + tonumber(time[2])
+	end
+	return called_us
 end
 
--- A number that was never given before, not even by a Redis whose disk has lost its last second: it is
--- the time in microseconds, or one more than the last.
-local function next_number(shard, name)
-	local time = call('TIME')
-	local number = tonumber(time[1]) * 1000000 + tonumber(time[2])
-	local last = tonumber(call('GET', shard .. name) or 0)
+local function now_ms()
+	return math.floor(now_us() / 1000)
+end
+
+-- Of a text that another program may have written.
+local function number_of(text)
+	return tonumber(text or 0) or 0
+end
+
+-- Numbers that were never given before, not even by a Redis whose disk has lost its last second, nor by
+-- another shard: the first is the time in microseconds, or more than the last; each other is SHARDS_MAX
+-- above the one before it. Divided by SHARDS_MAX, what is left is the number of the shard.
+local function take_numbers(shard, name, count)
+	local number, last = now_us(), number_of(call('GET', shard .. name))
 	if number <= last then
-		number = last + 1
+		number = last + SHARDS_MAX
 	end
-	call('SET', shard .. name, string.format('%.0f', number))
+	number = number - number % SHARDS_MAX + number_of(string.match(shard, ':(%d+)}'))
+	if number <= last then
+		number = number + SHARDS_MAX
+	end
+	call('SET', shard .. name, string.format('%.0f', number + (count - 1) * SHARDS_MAX))
 	return number
 end
 
@@ -71,10 +91,12 @@ local function job_read(shard, id, ...)
 	return job
 end
 
+-- It has read its state and its revision. Returns the new revision.
 local function job_become(shard, job, state, ...)
+	local rev = number_of(job.rev) + 1
 	call('HINCRBY', shard .. ':meta', job.state, -1)
 	call('HINCRBY', shard .. ':meta', state, 1)
-	job.state = state
-	call('HSET', job_key(shard, job.id), 'state', state, ...)
-	return call('HINCRBY', job_key(shard, job.id), 'rev', 1)
+	job.state, job.rev = state, rev
+	call('HSET', job_key(shard, job.id), 'state', state, 'rev', rev, ...)
+	return rev
 end

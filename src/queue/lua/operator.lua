@@ -48,7 +48,7 @@ end
 
 -- ID → ok | none: a dead job begins anew, behind the others of its session.
 function calls.retry(shard, args)
-	local job = job_read(shard, args[1], 'state', 'lane', 'need', 'request')
+	local job = job_read(shard, args[1], 'state', 'rev', 'lane', 'need', 'request')
 	if job.state ~= 'dead' or not job.request then
 		return 'none'
 	end

@@ -22,8 +22,11 @@ local function ring(shard, need)
 	end
 end
 
--- The age of a need is that of its first job.
-local function settle_need(shard, need)
+-- The age of a need is that of its first job. Where there is no other need, nobody asks for its age.
+local function settle_need(shard, need, is_only)
+	if is_only and call('EXISTS', shard .. ':ready:' .. need) == 1 then
+		return
+	end
 	local first = call('LINDEX', shard .. ':ready:' .. need, 0)
 	if first then
 		call('ZADD', shard .. ':needs', call('HGET', job_key(shard, first), 'ready') or 0, need)
@@ -45,10 +48,13 @@ local function leave_lane(shard, job)
 	if (job.lane or '') == '' then
 		return
 	end
-	local was_first = call('LINDEX', lane, 0) == job.id
-	call('LREM', lane, 1, job.id)
-	local first = call('LINDEX', lane, 0)
-	if was_first and first then
-		make_ready(shard, first, call('HGET', job_key(shard, first), 'need') or '')
+	local first = call('LRANGE', lane, 0, 1)
+	if first[1] ~= job.id then
+		call('LREM', lane, 1, job.id)
+		return
+	end
+	call('LPOP', lane)
+	if first[2] then
+		make_ready(shard, first[2], call('HGET', job_key(shard, first[2]), 'need') or '')
 	end
 end

@@ -1,7 +1,7 @@
 -- What is left of the dead.
 
 local function bury(shard, id, seconds)
-	local job = job_read(shard, id, 'state', 'need', 'lane', 'kind', 'key', 'tries', 'retry', 'claims',
+	local job = job_read(shard, id, 'state', 'rev', 'need', 'lane', 'kind', 'key', 'tries', 'retry', 'claims',
 		'began', 'cancel', 'worker', 'lost')
 	if job.state ~= 'running' then
 		call('ZREM', shard .. ':leases', id)
@@ -29,7 +29,7 @@ local function end_hopeless(shard, patience, seconds, found)
 			is_offered = is_offered or offers(shard, worker, need)
 		end
 		local id = not is_offered and call('LINDEX', shard .. ':ready:' .. need, 0)
-		local job = id and job_read(shard, id, 'state', 'readied', 'lane', 'kind', 'key')
+		local job = id and job_read(shard, id, 'state', 'rev', 'readied', 'lane', 'kind', 'key')
 		if job and now_ms() - tonumber(job.readied or 0) >= patience then
 			call('LPOP', shard .. ':ready:' .. need)
 			settle_need(shard, need)

@@ -25,28 +25,41 @@ function calls.leave(shard, args)
 	return 'ok'
 end
 
+-- A worker begins to have a job. MEMBERS are the job's, name and value in turn.
+local function lend(shard, job, worker, lease, begins, members)
+	local now, fence = now_ms(), take_numbers(shard, ':fence', 1)
+	begins = begins and not job.cancel
+	local tries = number_of(job.tries) + (begins and 1 or 0)
+	local rev = job_become(shard, job, 'running', 'worker', worker, 'fence', string.format('%.0f', fence),
+		'began', begins and 1 or 0, 'published', 0, 'started', now, 'claims', number_of(job.claims) + 1,
+		'tries', tries)
+	call('ZADD', shard .. ':leases', now + lease, job.id)
+	tell(shard, 'state', job.id, rev, 'running', now)
+	local changed = { state = 'running', rev = rev, tries = tries, started = now }
+	for i = 1, #members, 2 do
+		members[i + 1] = changed[members[i]] and tostring(changed[members[i]]) or members[i + 1]
+	end
+	local agent = (job.lane or '') ~= '' and call('GET', shard .. ':agent:' .. job.lane)
+	return { fence, agent or '', members }
+end
+
 -- WORKER LEASE BEGUN → false, or FENCE, the agent's id, members. Who gets none is rung for. BEGUN is
 -- not empty where it begins at once.
 function calls.claim(shard, args)
-	local worker, lease = args[1], tonumber(args[2])
-	for _, need in ipairs(call('ZRANGE', shard .. ':needs', 0, -1)) do
+	local worker, lease, begins = args[1], tonumber(args[2]), (args[3] or '') ~= ''
+	local needs = call('ZRANGE', shard .. ':needs', 0, -1)
+	for _, need in ipairs(needs) do
 		local id = offers(shard, worker, need) and call('LPOP', shard .. ':ready:' .. need)
 		if id then
-			settle_need(shard, need)
-			local job = job_read(shard, id, 'state', 'lane')
+			settle_need(shard, need, #needs == 1)
+			local members = call('HGETALL', job_key(shard, id))
+			local job = { id = id }
+			for i = 1, #members, 2 do
+				job[members[i]] = members[i + 1]
+			end
+			job.id = id
 			if job.state == 'waiting' then
-				local now, fence = now_ms(), next_number(shard, ':fence')
-				local begins = (args[3] or '') ~= ''
-				call('HINCRBY', job_key(shard, id), 'claims', 1)
-				local rev = job_become(shard, job, 'running', 'worker', worker, 'fence', string.format('%.0f', fence),
-					'began', begins and 1 or 0, 'published', 0, 'started', now)
-				if begins then
-					call('HINCRBY', job_key(shard, id), 'tries', 1)
-				end
-				call('ZADD', shard .. ':leases', now + lease, id)
-				tell(shard, 'state', id, rev, 'running', now)
-				return { fence, call('GET', shard .. ':agent:' .. (job.lane or '')) or '',
-					call('HGETALL', job_key(shard, id)) }
+				return lend(shard, job, worker, lease, begins, members)
 			end
 		end
 	end
@@ -54,16 +67,23 @@ function calls.claim(shard, args)
 	return false
 end
 
+-- Who was rung for and has no room: others are rung for what is ready.
+function calls.pass(shard)
+	for _, need in ipairs(call('ZRANGE', shard .. ':needs', 0, -1)) do
+		ring(shard, need)
+	end
+	return 'ok'
+end
+
 -- ID FENCE LEASE → ok | cancel | fenced. From here on it may have had effects.
 function calls.begin(shard, args)
-	local job = job_read(shard, args[1], 'state', 'fence', 'began', 'cancel')
+	local job = job_read(shard, args[1], 'state', 'fence', 'began', 'cancel', 'tries')
 	if not holds(shard, job, args[2]) then
 		return 'fenced'
 	elseif job.cancel then
 		return 'cancel'
 	elseif job.began == '0' then
-		call('HSET', job_key(shard, job.id), 'began', 1)
-		call('HINCRBY', job_key(shard, job.id), 'tries', 1)
+		call('HSET', job_key(shard, job.id), 'began', 1, 'tries', number_of(job.tries) + 1)
 	end
 	call('ZADD', shard .. ':leases', now_ms() + tonumber(args[3]), job.id)
 	return 'ok'
@@ -76,14 +96,18 @@ function calls.publish(shard, args)
 	if not holds(shard, job, args[2]) then
 		return 'fenced'
 	end
-	local first, published = tonumber(args[3]), tonumber(job.published or 0)
-	for i = 4, #args do
-		if first + i - 4 > published then
-			published = first + i - 4
-			tell(shard, 'event', job.id, add_event(shard, job.id, args[i]), args[i])
-		end
+	local first, published = tonumber(args[3]), number_of(job.published)
+	local known = math.max(0, published - first + 1)
+	local count = #args - 3 - known
+	if count <= 0 then
+		return 'ok'
 	end
-	call('HSET', job_key(shard, job.id), 'published', published)
+	local number = take_numbers(shard, ':number', count)
+	for i = 4 + known, #args do
+		tell(shard, 'event', job.id, add_event(shard, job.id, args[i], number), args[i])
+		number = number + SHARDS_MAX
+	end
+	call('HSET', job_key(shard, job.id), 'published', first + #args - 4)
 	return 'ok'
 end
 
@@ -113,7 +137,7 @@ end
 -- ID FENCE STATE SECONDS RESULT TEXT AGENT → ok | fenced. AGENT is its id of the session, or empty.
 function calls.finish(shard, args)
 	local id, fence, state, seconds, result, text, agent = unpack(args, 1, 7)
-	local job = job_read(shard, id, 'state', 'fence', 'lane', 'key')
+	local job = job_read(shard, id, 'state', 'rev', 'fence', 'lane', 'key')
 	if job.state ~= 'running' and job.fence == fence and job.state ~= 'waiting' then
 		return 'ok' -- it was sent again
 	elseif not holds(shard, job, fence) then
@@ -140,7 +164,7 @@ end
 
 -- ID FENCE: gives back a job that has not begun.
 function calls.release(shard, args)
-	local job = job_read(shard, args[1], 'state', 'fence', 'need', 'began')
+	local job = job_read(shard, args[1], 'state', 'rev', 'fence', 'need', 'began')
 	if not holds(shard, job, args[2]) or job.began ~= '0' then
 		return 'fenced'
 	end
