@@ -69,6 +69,7 @@ struct agent_turn_options {
 	uint64_t spent_ns;   /* of the profile's budget, by earlier turns of the session */
 	bool no_stream;
 	bool allow_shell_message;
+	bool is_quiet;      /* nothing is told before agent_turn_show */
 	size_t line_limit;  /* bytes; 0 = AGENT_LINE_LIMIT, 8 MiB */
 	size_t total_limit; /* of stdout; 0 = AGENT_TOTAL_LIMIT, 64 MiB */
 	struct trace *trace;
@@ -89,6 +90,9 @@ void agent_turn_cancel(struct agent_turn *turn, int signal);
 /* Back-pressure: its output is not read until it is released; all clocks but that of silence go on.
  * A turn whose agent has exited meanwhile ends after the release. */
 void agent_turn_hold(struct agent_turn *turn, bool is_held);
+
+/* What it has to tell is told, if it was to be quiet. */
+void agent_turn_show(struct agent_turn *turn);
 
 void agent_turn_permit(
 	struct agent_turn *turn, struct str request_id, bool allowed, struct str message);

@@ -37,7 +37,7 @@ static int job_take_find_room(perch_job *job, perch_err *err)
 	const struct list *jobs = service->jobs;
 	size_t waiting =
 		jobs[JOB_BEHIND].count + jobs[JOB_READY].count + jobs[JOB_ASKING].count - service->expected;
-	size_t places = jobs[JOB_RUNNING].count + service->ending + service->expected;
+	size_t places = jobs[JOB_RUNNING].count - service->early + service->ending + service->expected;
 	size_t most = service->options.queue_bytes;
 	job->is_expected = places < service->options.max_jobs &&
 		jobs[JOB_READY].count <= service->expected && !job_take_has_before(job);

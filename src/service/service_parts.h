@@ -88,6 +88,7 @@ struct perch_job {
 	enum job_stage stage; /* and in the list of it */
 	bool is_expected;     /* it could run at once when it came, so it takes a place already */
 	bool has_run;         /* it takes a place until its end is told */
+	bool is_early;        /* it runs, and is told of when the end of another was told */
 	bool is_held;
 	bool was_cancelled;
 	bool timed_out;
@@ -124,6 +125,9 @@ struct job_kind {
 	/* It never ran: tells why and ends it. */
 	void (*leave)(perch_job *job);
 	void (*hold)(perch_job *job, bool is_held);
+	/* Whether it can run before it may be told of; and it may be now. NULL = no. */
+	bool (*may_be_early)(const perch_job *job);
+	void (*show)(perch_job *job);
 	int (*answer)(perch_job *job, struct job_ask *ask, const perch_answer *answer, perch_err *err);
 	/* Its line in the audit log; NULL = it writes that by itself. */
 	void (*record)(perch_job *job, const perch_job_end *end);
@@ -177,6 +181,7 @@ struct perch_service {
 	struct list jobs[JOB_STAGES];
 	size_t expected;
 	size_t ending; /* of those that have run: whose end is not told yet */
+	size_t early;  /* of those that run */
 	size_t bytes;
 	struct timer step; /* what is to be done from the loop */
 	bool has_step;
