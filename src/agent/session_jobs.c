@@ -182,7 +182,7 @@ static void session_committed(void *data, int pages)
 {
 	struct sessions *sessions = data;
 	sessions->log_pages = pages;
-	if (pages < DATABASE_WAL_PAGES)
+	if (pages < database_log_pages())
 		return;
 	struct worker *worker = worker_of(sessions->host);
 	pthread_once(&checkpoint_once, session_checkpoint_watch_forks);
@@ -203,9 +203,9 @@ void session_jobs_prepare(struct sessions *sessions)
 	};
 }
 
-int session_jobs_open(struct sessions *sessions, perch_err *err)
+void session_jobs_open(struct sessions *sessions)
 {
-	return database_wait_for_nobody(&sessions->database, session_committed, sessions, err);
+	database_wait_for_nobody(&sessions->database, session_committed, sessions);
 }
 
 /* This waits: the loop does not run any more, so nothing else is delayed. */
