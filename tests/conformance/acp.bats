@@ -2,6 +2,7 @@
 # The conformance kit for ACP: our client and our agent keep every rule, the example agent of the
 # official SDK and an agent of ours too; each of the wrong ones breaks those it should, by number.
 
+# shellcheck disable=SC2030,SC2031 # what run sets
 load ../foreign/foreign
 
 setup() {
