@@ -303,7 +303,7 @@ def test_keys():
     os.kill(worker.pid, signal.SIGSTOP)
     changes = {"request": '{"message":"worse"}', "session": "of-another", "owner": "root", "name": "other",
                "need": "agent:echo#00", "retry": "9", "kind": "run", "mac": "0" * 64}
-    numbers = [good.turn(message="evil", session="mine") for _ in range(len(changes) + 2)]
+    numbers = [good.turn(message="evil", session=f"mine{i}") for i in range(len(changes) + 2)]
     for number, (member, value) in zip(numbers, changes.items()):
         redis.ask("HSET", f"{SHARD}:job:{number}", member, value)
     cut, replayed = numbers[-2:]
