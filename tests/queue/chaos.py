@@ -115,7 +115,7 @@ class Chaos:
         write(f"{WORK}/key", "0123456789abcdef" * 4, 0o600)
         os.environ["PERCH_QUEUE_PASSWORD"] = PASSWORD
         self.key = ("--key-file", f"{WORK}/key", "--shards", str(shards))
-        self.gates = [Gateway("--queue", self.redis.url, *self.key)]
+        self.gates = [Gateway("--queue", self.redis.url, *self.key, token_name=f"of-{seed}")]
         self.gates.append(Gateway("--queue", self.redis.url, *self.key, token_name=None))
         self.gates[1].token = self.gates[0].token
         self.ports = [gate.port for gate in self.gates]
