@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/macros.h"
 #include "base/str.h"
+#include "base/test_switch.h"
 
 #define SCHEMA_TEXT_OF(number) #number
 #define SCHEMA_TEXT(number) SCHEMA_TEXT_OF(number)
@@ -102,6 +103,12 @@ static int database_wait_for_writer(void *data, int tries)
 		return 0;
 	nanosleep(&(struct timespec){ .tv_nsec = delay_us * (long)NSEC_PER_USEC }, NULL);
 	return 1;
+}
+
+int database_log_pages(void)
+{
+	const char *fewer = TEST_SWITCH("PERCH_TEST_LOG_PAGES");
+	return fewer ? atoi(fewer) : DATABASE_WAL_PAGES;
 }
 
 static int database_execute(struct database *database, const char *sql, perch_err *err)
@@ -231,7 +238,7 @@ static int database_open_file(struct database *database, perch_err *err)
 	sqlite->busy_handler(database->handle, database_wait_for_writer, NULL);
 	sqlite->db_config(database->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite->db_config(database->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-	sqlite->wal_autocheckpoint(database->handle, DATABASE_WAL_PAGES);
+	sqlite->wal_autocheckpoint(database->handle, database_log_pages());
 	return database_execute(database, "PRAGMA synchronous = NORMAL", err);
 }
 
@@ -245,23 +252,31 @@ static int database_committed(void *data, sqlite3 *handle, const char *name, int
 	return SQLITE_OK;
 }
 
-/* A log that begins anew need not be on disk before its pages are: those of the log before are in
- * the database by then, and the process that made the checkpoint has waited for the disk. */
-int database_wait_for_nobody(
-	struct database *database, void (*committed)(void *data, int pages), void *data, perch_err *err)
+void database_wait_for_nobody(
+	struct database *database, void (*committed)(void *data, int pages), void *data)
 {
 	const struct sqlite *sqlite = &database->sqlite;
 	database->committed = committed;
 	database->committed_data = data;
 	sqlite->busy_handler(database->handle, NULL, NULL);
 	sqlite->wal_hook(database->handle, database_committed, database);
-	return database_execute(database, "PRAGMA synchronous = OFF", err);
 }
 
 void database_wait_for_writers(struct database *database)
 {
 	if (database->handle)
 		database->sqlite.busy_handler(database->handle, database_wait_for_writer, NULL);
+}
+
+/* A log that was written back begins anew with the next commit, and who makes that one waits for
+ * the disk: if the first page of the new log could be on disk before its head, pages of the log
+ * before would come back over newer ones. So it is made here, and changes nothing. */
+static void database_begin_log(struct database *database)
+{
+	if (database_execute(database,
+			"BEGIN IMMEDIATE; PRAGMA application_id = " SCHEMA_TEXT(APPLICATION_ID) "; COMMIT",
+			NULL) < 0)
+		database_rollback(database);
 }
 
 int database_checkpoint(const char *path)
@@ -272,7 +287,10 @@ int database_checkpoint(const char *path)
 		return r;
 	int code = database.sqlite.wal_checkpoint_v2(
 		database.handle, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
-	return code == SQLITE_OK ? 0 : database_fail(&database, code, NULL);
+	if (code != SQLITE_OK)
+		return database_fail(&database, code, NULL);
+	database_begin_log(&database);
+	return 0;
 }
 
 /* ---- opening and closing ---------------------------------------------------- */

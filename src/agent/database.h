@@ -63,17 +63,21 @@ void database_close(struct database *database);
 int database_open_by(const char *path, const char *const *way, int newest,
 	struct database *ret_database, perch_err *err);
 
-/* From now on no statement waits: -EBUSY comes at once, and only explicit checkpoints wait for the
- * disk. `committed` is called during each commit, with the number of pages that are in the log. */
-int database_wait_for_nobody(struct database *database, void (*committed)(void *data, int pages),
-	void *data, perch_err *err);
+/* From now on no statement waits: -EBUSY comes at once, and explicit checkpoints wait for the disk;
+ * a commit does so only where another process has written the whole log back in the same moment.
+ * `committed` is called during each commit, with the number of pages that are in the log. */
+void database_wait_for_nobody(
+	struct database *database, void (*committed)(void *data, int pages), void *data);
 
 /* From now on another process's write is waited for again, as after the opening. */
 void database_wait_for_writers(struct database *database);
 
-/* Writes the log back into the database at this path, and waits for the disk. Opens it for itself:
- * for any thread. */
+/* Writes the log back into the database at this path, begins a new one, and waits for the disk.
+ * Opens it for itself: for any thread. */
 int database_checkpoint(const char *path);
+
+/* From so many pages on, the log is to be written back. */
+int database_log_pages(void);
 
 /* Looks for damage in all of it. 0, or PERCH_ESYNTAX. */
 int database_examine(struct database *database, perch_err *err);

@@ -184,8 +184,11 @@ static void session_committed(void *data, int pages)
 {
 	struct sessions *sessions = data;
 	bool is_first = !sessions->log_pages;
+	int most = database_log_pages();
 	sessions->log_pages = pages;
-	if (pages < (is_first ? DATABASE_WAL_PAGES_AT_OPEN : DATABASE_WAL_PAGES))
+	if (is_first && most > DATABASE_WAL_PAGES_AT_OPEN)
+		most = DATABASE_WAL_PAGES_AT_OPEN;
+	if (pages < most)
 		return;
 	struct worker *worker = worker_of(sessions->host);
 	pthread_once(&checkpoint_once, session_checkpoint_watch_forks);
@@ -206,9 +209,9 @@ void session_jobs_prepare(struct sessions *sessions)
 	};
 }
 
-int session_jobs_open(struct sessions *sessions, perch_err *err)
+void session_jobs_open(struct sessions *sessions)
 {
-	return database_wait_for_nobody(&sessions->database, session_committed, sessions, err);
+	database_wait_for_nobody(&sessions->database, session_committed, sessions);
 }
 
 /* This waits: the loop does not run any more, so nothing else is delayed. */

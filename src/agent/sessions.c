@@ -48,7 +48,7 @@ static int sessions_open_files(struct sessions *sessions, const char *directory,
 	if (r == 0 && sessions->loop)
 		r = presence_take(sessions->lock_path, &sessions->presence, err);
 	if (r == 0 && sessions->loop)
-		r = session_jobs_open(sessions, err);
+		session_jobs_open(sessions);
 	return r;
 }
 

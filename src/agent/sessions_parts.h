@@ -136,7 +136,7 @@ void session_job_add(struct sessions *sessions, struct session_job *job, uint64_
 
 /* Before there is a loop, and once the database is open. */
 void session_jobs_prepare(struct sessions *sessions);
-int session_jobs_open(struct sessions *sessions, perch_err *err);
+void session_jobs_open(struct sessions *sessions);
 
 /* Does all that waits, and waits for it. */
 void session_jobs_finish(struct sessions *sessions);

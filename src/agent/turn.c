@@ -105,7 +105,7 @@ const struct sandbox *turn_sandbox(const struct agent_turn *turn)
 
 bool turn_is_asking(const struct agent_turn *turn)
 {
-	return turn->wants.count || agent_engine_is_asking(turn->engine);
+	return turn->wants.count || turn->forms.count || agent_engine_is_asking(turn->engine);
 }
 
 void turn_stop(struct agent_turn *turn)
@@ -115,6 +115,7 @@ void turn_stop(struct agent_turn *turn)
 	else if (turn->seat)
 		seat_stop(turn->seat);
 	turn_seat_drop_wants(turn);
+	turn_forms_drop(turn);
 }
 
 /* As long as the turn: a process that serves it may be gone earlier. */
@@ -379,6 +380,7 @@ void agent_turn_free(struct agent_turn *turn)
 	turn->child = NULL;
 	turn->is_over = true;
 	turn_seat_drop_wants(turn);
+	turn_forms_drop(turn);
 	seat_free(steal(&turn->seat));
 	if (turn->entered)
 		return;

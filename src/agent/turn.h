@@ -7,6 +7,7 @@
 #include "agent/profile.h"
 #include "base/str.h"
 #include "perch/agent.h"
+#include "perch/ask.h"
 
 struct residents;
 struct trace;
@@ -45,6 +46,10 @@ struct agent_turn_events {
 	/* 0.4: answer with agent_turn_permit, in any order. NULL = denied. */
 	void (*permission)(
 		void *data, struct agent_turn *turn, const struct agent_permission *permission);
+	/* ACP: the agent wants its user asked; answer with agent_turn_answer. It is valid until then,
+	 * or until it is withdrawn. NULL = nobody is there. */
+	void (*question)(
+		void *data, struct agent_turn *turn, struct str request_id, const perch_question *question);
 	/* ACP: an answer is not wanted any more. */
 	void (*withdrawn)(void *data, struct agent_turn *turn, struct str request_id);
 	/* The last. */
@@ -100,6 +105,11 @@ void agent_turn_permit(
 /* The same by one of the options that the agent offers. */
 void agent_turn_choose(
 	struct agent_turn *turn, struct str request_id, bool allowed, struct str option);
+
+/* Answers a question; the next one of the same form comes from the loop. Fails with -EINVAL (it
+ * does not fit: err has words for the user, and it stays open), -ESTALE (not open), -ENOMEM. */
+int agent_turn_answer(
+	struct agent_turn *turn, struct str request_id, const perch_answer *answer, perch_err *err);
 
 /* Of the sandbox that it runs in; NULL = none, or it has not come so far. */
 const char *const *agent_turn_layers(const struct agent_turn *turn);

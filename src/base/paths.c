@@ -2,8 +2,8 @@
 #include "base/paths.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,10 @@
 #include "base/arena.h"
 #include "base/cleanup.h"
 #include "base/err.h"
+#include "base/fd.h"
 #include "base/file.h"
+#include "base/macros.h"
+#include "base/replace.h"
 #include "base/str.h"
 
 static const struct {
@@ -35,19 +38,28 @@ static const char *paths_absolute_variable(const char *name)
 
 enum { PASSWD_LINE_MAX = 16 * 1024 };
 
+/* Whether the line is this user's; then his home is written. */
+static bool paths_take_account(char *line, char ret_home[PATH_MAX])
+{
+	char *fields[7] = { NULL };
+	for (size_t i = 0; i < COUNT(fields) && line; i++)
+		fields[i] = strsep(&line, ":\n");
+	if (!fields[5] || fields[2][0] < '0' || fields[2][0] > '9' ||
+		strtoul(fields[2], NULL, 10) != getuid())
+		return false;
+	snprintf(ret_home, PATH_MAX, "%s", fields[5]);
+	return true;
+}
+
 bool paths_account_home(char ret_home[PATH_MAX])
 {
-	char buffer[PASSWD_LINE_MAX];
-	struct passwd account;
-	struct passwd *found = NULL;
+	char line[PASSWD_LINE_MAX];
 	FILE *accounts = fopen("/etc/passwd", "re");
 	if (!accounts)
 		return false;
 	bool is_found = false;
-	while (!is_found && fgetpwent_r(accounts, &account, buffer, sizeof(buffer), &found) == 0)
-		is_found = account.pw_uid == getuid();
-	if (is_found)
-		snprintf(ret_home, PATH_MAX, "%s", account.pw_dir);
+	while (!is_found && fgets(line, sizeof(line), accounts))
+		is_found = paths_take_account(line, ret_home);
 	fclose(accounts);
 	return is_found && ret_home[0] == '/';
 }
@@ -78,11 +90,25 @@ int paths_user(enum path_kind kind, const char *below, char **ret_path, perch_er
 	return 0;
 }
 
+/* The name of a new directory is on disk before anything is written into it: a file there is told
+ * to be on disk, and would be lost with its directory. Best effort; a file says what goes wrong. */
+static void paths_flush_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	_cleanup_free_ char *above =
+		str_dup(slash ? (struct str){ path, (size_t)(slash - path) + 1 } : STR("."));
+	_cleanup_fd_ int directory = above ? fd_directory(AT_FDCWD, above, O_PATH) : -1;
+	if (directory >= 0)
+		(void)replace_flush(directory);
+}
+
 static int paths_make_one(const char *path)
 {
 	struct stat status;
-	if (mkdir(path, 0700) == 0)
+	if (mkdir(path, 0700) == 0) {
+		paths_flush_name(path);
 		return 0;
+	}
 	if (errno != EEXIST || stat(path, &status) < 0)
 		return -errno;
 	return S_ISDIR(status.st_mode) ? 0 : -ENOTDIR;

@@ -52,7 +52,7 @@ static int replace_write_temporary(int directory, const char *name, struct str t
 
 /* By another descriptor: O_PATH can flush nothing. Some file systems cannot flush a
  * directory, and need not. */
-static int replace_flush(int directory)
+int replace_flush(int directory)
 {
 	_cleanup_fd_ int fd = fd_directory(directory, ".", O_RDONLY);
 	if (fd < 0)

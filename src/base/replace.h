@@ -12,6 +12,10 @@ int replace_file(int directory, const char *name, struct str text);
 /* The same by a path, which may have no '/'; a link at its end is replaced itself. */
 int replace_path(const char *path, struct str text);
 
+/* What was made, renamed or removed in a directory (a descriptor, O_PATH too) is on disk when it
+ * returns. Returns 0 or a negative errno. */
+int replace_flush(int directory);
+
 /* Removes what killed processes have left of their replacements of a file. Only for a caller that
  * holds the lock under which all of them replace it. */
 void replace_sweep(int directory, const char *name);

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/sized.h"
 #include "plugins/fledge_api_parts.h"
+#include "plugins/stage.h"
 
 DEFINE_POINTER_CLEANUP(cleanup_command, perch_fledge_command, perch_fledge_command_free)
 
@@ -26,6 +27,23 @@ static int fledge_command_be_called(perch_fledge_command *command, perch_err *er
 	return r < 0 ? err_no_memory(err) : 0;
 }
 
+/* What is missing may be in an install that was interrupted. */
+static int fledge_command_resolve(perch_fledge_command *command, const char *name, perch_err *err)
+{
+	struct registry *registry = &command->target.registry;
+	struct arena *arena = &command->arena;
+	const char *path = getenv("PATH");
+	int r = registry_resolve(registry, name, path, arena, &command->target.command, err);
+	if (r >= 0 || !stage_settle(registry))
+		return r;
+	if (err)
+		*err = (perch_err){ 0 };
+	r = registry_read(arena, registry, err);
+	if (r < 0)
+		return fledge_command_blame_host(r, err);
+	return registry_resolve(registry, name, path, arena, &command->target.command, err);
+}
+
 static int fledge_command_look_up(perch_fledge_command *command, const char *name, perch_err *err)
 {
 	struct plugin_target *target = &command->target;
@@ -33,7 +51,7 @@ static int fledge_command_look_up(perch_fledge_command *command, const char *nam
 	int r = registry_read(arena, &target->registry, err);
 	if (r < 0)
 		return fledge_command_blame_host(r, err);
-	r = registry_resolve(&target->registry, name, getenv("PATH"), arena, &target->command, err);
+	r = fledge_command_resolve(command, name, err);
 	if (r < 0)
 		return r;
 	r = plugin_target_inspect(target, arena, err);

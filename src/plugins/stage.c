@@ -15,7 +15,6 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/file.h"
-#include "base/listing.h"
 #include "base/lock.h"
 #include "base/paths.h"
 #include "base/replace.h"
@@ -25,7 +24,6 @@
 #include "plugins/stage_parts.h"
 #include "registry/write.h"
 
-#define STAGE_PREFIX ".staging-"
 #define LOCK_NAME ".lock"
 
 enum { STAGE_LOCK_PAUSE_MS = 20 };
@@ -56,9 +54,16 @@ bool stage_has(const struct stage *stage, const char *name)
 	return path && lstat(path, &status) == 0;
 }
 
-static int stage_open_path(const char *path)
+int stage_open_path(const char *path)
 {
 	return fd_directory(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW);
+}
+
+int stage_flush(const char *directory, perch_err *err)
+{
+	_cleanup_fd_ int opened = fd_directory(AT_FDCWD, directory, O_PATH);
+	int r = opened < 0 ? opened : replace_flush(opened);
+	return r < 0 && r != -ENOENT ? stage_fail(err, r, directory) : 0;
 }
 
 int stage_write(const struct stage *stage, const char *name, struct str text, perch_err *err)
@@ -79,13 +84,18 @@ static int stage_open_plugins(const struct registry *registry, perch_err *err)
 	return opened < 0 ? stage_fail(err, opened, registry->plugins) : opened;
 }
 
+int stage_lock_try(int directory)
+{
+	return lock_try(directory, LOCK_NAME, LOCK_EXCLUSIVE);
+}
+
 /* The loop runs while we wait: Ctrl+C arrives through it. */
 static int stage_wait_for_lock(int directory, struct workshop *workshop, perch_err *err)
 {
 	uint64_t deadline = clock_after(clock_now_ns(), STAGE_LOCK_WAIT_NS);
 	bool is_told = false;
 	for (;;) {
-		int lock = lock_try(directory, LOCK_NAME, LOCK_EXCLUSIVE);
+		int lock = stage_lock_try(directory);
 		if (lock != -EAGAIN)
 			return lock;
 		if (workshop->is_stopped)
@@ -132,16 +142,31 @@ int stage_open(const struct registry *registry, struct workshop *workshop, struc
 		rmdir(path);
 		return stage_fail(err, r, path);
 	}
+	r = stage_flush(registry->plugins, err);
+	if (r < 0) {
+		rmdir(path);
+		return r;
+	}
 	*ret_stage = (struct stage){ .path = steal(&path), .lock = fd_steal(&own) };
 	return 0;
+}
+
+/* What says that there is something to be done for it goes first: half a stage is none. */
+static void stage_forget(const struct stage *stage)
+{
+	unlinkat(stage->lock, "removing", 0);
+	unlinkat(stage->lock, "plugins.toml", 0);
+	(void)replace_flush(stage->lock);
 }
 
 void stage_close(struct stage *stage)
 {
 	if (!stage->path)
 		return;
-	if (!stage->must_stay)
+	if (!stage->must_stay) {
+		stage_forget(stage);
 		tree_remove(stage->path);
+	}
 	fd_close(stage->lock);
 	free(stage->path);
 	*stage = (struct stage){ .lock = -1 };
@@ -188,6 +213,12 @@ static bool stage_is_there(const char *path)
 	return lstat(path, &status) == 0;
 }
 
+int stage_flush_moves(const struct registry *registry, const struct stage *stage, perch_err *err)
+{
+	int r = stage_flush(stage->path, err);
+	return r < 0 ? r : stage_flush(registry->plugins, err);
+}
+
 int stage_swap(
 	const struct registry *registry, const struct stage *stage, const char *name, perch_err *err)
 {
@@ -197,6 +228,9 @@ int stage_swap(
 	if (!tree || !old || !place)
 		return err_no_memory(err);
 	int r = stage_is_there(place) ? stage_carry_state(place, tree, err) : 0;
+	/* Whoever wrote the files of the tree (git, a build) has waited for no disk. */
+	if (r == 0 && syncfs(stage->lock) < 0)
+		r = stage_fail(err, -errno, tree);
 	stage_point("swap");
 	if (r == 0 && stage_is_there(place))
 		r = stage_move(place, old, err);
@@ -204,11 +238,10 @@ int stage_swap(
 	if (r == 0)
 		r = stage_move(tree, place, err);
 	stage_point("moved-new");
-	return r;
+	return r < 0 ? r : stage_flush_moves(registry, stage, err);
 }
 
-/* The entry that plugins.toml in the stage describes. */
-static int stage_read_entry(const struct stage *stage, struct arena *arena,
+int stage_read_entry(const struct stage *stage, struct arena *arena,
 	const struct registry_entry **ret_entry, perch_err *err)
 {
 	_cleanup_free_ char *path = stage_path(stage, "plugins.toml");
@@ -268,9 +301,8 @@ static void stage_put_back(const char *name, const struct before *before)
 		grants_write(GRANT_PLUGIN, name, &before->grant, NULL);
 }
 
-/* Grant, registry, links: from the files of the stage, as often as needed. */
-static int stage_finish(const struct registry *registry, const struct stage *stage,
-	struct arena *arena, const struct registry_entry *entry, perch_err *err)
+int stage_finish(const struct registry *registry, const struct stage *stage, struct arena *arena,
+	const struct registry_entry *entry, perch_err *err)
 {
 	_cleanup_free_ char *path = stage_path(stage, "grants.toml");
 	_cleanup_free_ char *bin = stage_path(stage, "bin");
@@ -287,7 +319,7 @@ static int stage_finish(const struct registry *registry, const struct stage *sta
 	if (r == 0)
 		r = links_place(registry, bin, entry->name, entry->commands, err);
 	stage_point("linked");
-	return r;
+	return r < 0 ? r : stage_flush(registry->bin, err);
 }
 
 int stage_commit(const struct registry *registry, struct stage *stage, perch_err *err)
@@ -320,53 +352,4 @@ int stage_commit(const struct registry *registry, struct stage *stage, perch_err
 	stage_undo(stage, &second);
 	stage_put_back(entry->name, &before);
 	return r;
-}
-
-/* ---- abandoned ones ------------------------------------------------------ */
-
-static int stage_recover_one(const struct registry *registry, struct stage *stage, perch_err *err)
-{
-	if (stage_has(stage, "removing"))
-		return stage_finish_removal(registry, stage, err);
-	if (!stage_has(stage, "commit"))
-		return stage_undo(stage, err);
-	_cleanup_(arena_free) struct arena arena = { 0 };
-	const struct registry_entry *entry = NULL;
-	int r = stage_read_entry(stage, &arena, &entry, err);
-	return r < 0 ? r : stage_finish(registry, stage, &arena, entry, err);
-}
-
-/* 1 when it was abandoned. */
-static int stage_look_at(
-	const struct registry *registry, const char *name, bool only_looks, perch_err *err)
-{
-	struct stage stage = { .path = str_join(registry->plugins, "/", name, NULL), .lock = -1 };
-	if (!stage.path)
-		return err_no_memory(err);
-	stage.lock = stage_open_path(stage.path);
-	bool is_abandoned = stage.lock >= 0 && flock(stage.lock, LOCK_EX | LOCK_NB) == 0;
-	int r = is_abandoned && !only_looks ? stage_recover_one(registry, &stage, err) : 0;
-	if (r == 0 && is_abandoned && !only_looks) {
-		stage_close(&stage);
-		return 1;
-	}
-	fd_close(stage.lock);
-	free(stage.path);
-	return r < 0 ? r : is_abandoned;
-}
-
-int stage_recover(const struct registry *registry, bool only_looks, perch_err *err)
-{
-	_cleanup_listing_ DIR *listing = listing_open(AT_FDCWD, registry->plugins, 0);
-	if (!listing)
-		return errno == ENOENT ? 0 : stage_fail(err, -errno, registry->plugins);
-	int count = 0;
-	int r = 0;
-	for (const char *name; r >= 0 && (name = listing_next(listing));) {
-		if (!str_has_prefix(str_from(name), STR(STAGE_PREFIX)))
-			continue;
-		r = stage_look_at(registry, name, only_looks, err);
-		count += r > 0;
-	}
-	return r < 0 ? r : count;
 }

@@ -74,6 +74,10 @@ int stage_remove(const struct registry *registry, const struct stage *stage, con
  * of one. */
 int stage_recover(const struct registry *registry, bool only_looks, perch_err *err);
 
+/* Deals with abandoned ones, unless another process is at work; waits for none. Whether something
+ * has changed by that. */
+bool stage_settle(const struct registry *registry);
+
 /* For tests: ends this process with SIGKILL when PERCH_TEST_KILL_AT names the point. */
 void stage_point(const char *point);
 

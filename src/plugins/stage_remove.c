@@ -111,6 +111,10 @@ int stage_finish_removal(const struct registry *registry, const struct stage *st
 	if (r == 0 && entry)
 		r = links_prune(registry, name.data, NULL, entry->commands, err);
 	if (r == 0)
+		r = stage_flush(registry->bin, err);
+	if (r == 0)
+		r = stage_flush_moves(registry, stage, err);
+	if (r == 0)
 		r = grants_remove(GRANT_PLUGIN, name.data, err);
 	stage_point("revoked");
 	if (r == 0)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/bare_call.h"
+#include "base/linux_calls.h"
 #include "base/macros.h"
 #include "guard/guard_table.h"
 #include "guard/mark.h"

@@ -281,6 +281,8 @@ static void transfer_set_up(struct transfer *transfer, const struct remote_reque
 	CURL *easy = transfer->easy;
 	curl_easy_setopt(easy, CURLOPT_URL, options->url);
 	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	if (options->is_local)
+		curl_easy_setopt(easy, CURLOPT_PROXY, ""); /* whatever http_proxy says */
 	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);

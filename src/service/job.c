@@ -144,9 +144,15 @@ void job_end(perch_job *job, perch_job_end end)
 
 /* ---- the loop ------------------------------------------------------------ */
 
+/* The service's own come first, and need no place: who has one may wait for them. */
 static perch_job *job_next_ready(const perch_service *service)
 {
 	perch_job *job = list_first(&service->jobs[JOB_READY]);
+	while (job && (job->is_held || (service->inner && !job->keeper)))
+		job = list_next(job);
+	if (job || !service->inner)
+		return job;
+	job = list_first(&service->jobs[JOB_READY]);
 	while (job && job->is_held)
 		job = list_next(job);
 	return job;
@@ -157,7 +163,7 @@ static perch_job *job_next_ready(const perch_service *service)
 static bool job_find_place(perch_job *job)
 {
 	const perch_service *service = job->service;
-	if (service_may_show_one(service))
+	if (job->keeper || service_may_show_one(service))
 		return true;
 	job->is_early = service->jobs[JOB_RUNNING].count < service->options.max_jobs &&
 		job->kind->may_be_early && job->kind->may_be_early(job);

@@ -2,11 +2,14 @@
 #include "cli/plugins/plugins_registry.h"
 
 #include "cli/cli.h"
+#include "plugins/stage.h"
 
 int installed_read(struct installed *installed)
 {
 	perch_err err = { 0 };
 	int r = registry_read(&installed->arena, &installed->registry, &err);
+	if (r == 0 && stage_settle(&installed->registry))
+		r = registry_read(&installed->arena, &installed->registry, &err);
 	if (r == 0)
 		r = trust_read(installed->registry.config, &installed->arena, &installed->trust, &err);
 	if (r < 0) {

@@ -1,0 +1,136 @@
+"""The files that perch keeps, on a disk whose power is cut: state.json, plugins.toml, grants.toml, the
+files of plugins, tokens, bindings."""
+import json
+import shutil
+import subprocess
+
+from power import BUILD, LONG, WORK, Damaged, Scene, perch, run, write
+
+COUNTER = """#!/bin/sh
+IFS= read -r init
+word=${init#*'"args":["'}
+word=${word%%'"'*}
+case $word in
+get)
+    echo '{"type":"load","id":"1","key":"n"}'
+    IFS= read -r line
+    line=${line#*'"value":'}
+    printf '{"type":"output","text":"%s"}\\n' "$(echo "$line" | tr -cd 0-9)"
+    ;;
+version) echo '{"type":"output","text":"VERSION"}' ;;
+*) printf '{"type":"store","key":"n","value":"%s"}\\n' "$word" ;;
+esac
+"""
+
+
+def plugin(directory, version):
+    write(f"{directory}/plugin.toml", f'[plugin]\nname = "fledge-counter"\nversion = "{version}.0.0"\n'
+          'protocol = "fledge-v1"\n[[commands]]\nname = "counter"\nbinary = "bin/fledge-counter"\n'
+          '[capabilities]\nstore = true\n')
+    write(f"{directory}/bin/fledge-counter", COUNTER.replace("VERSION", str(version)), 0o755)
+
+
+class Store(Scene):
+    """state.json."""
+
+    def prepare(self):
+        plugin(f"{WORK}/counter", 1)
+        perch("plugins", "install", f"{WORK}/counter", "--copy", "--yes", "--trust")
+
+    def act(self, number):
+        self.do("run", "counter", str(number))
+
+    def value(self):
+        return int(perch("run", "counter", "get").strip() or 0)
+
+
+class Plugins(Scene):
+    """plugins.toml, grants.toml, the files of a plugin and its links."""
+    acts = 3 if LONG else 2
+
+    def effort(self, count, steps):
+        return (len(steps), 8) if LONG else (1, 0) if count % 2 == 0 else None
+
+    def act(self, number):
+        plugin(f"{WORK}/counter", number)
+        self.do("plugins", "install", f"{WORK}/counter", "--copy", "--yes", "--trust", "--force")
+
+    def value(self):
+        listed = json.loads(perch("plugins", "list", "--json"))["plugins"]
+        if not listed:
+            return 0
+        version = int(listed[0]["version"].split(".")[0])
+        ran = perch("run", "counter", "version").strip()
+        if ran != str(version):
+            raise Damaged(f"version {version} is listed, {ran!r} runs")
+        self.looks += 1
+        if LONG or self.looks % 10 == 0:
+            perch("run", "counter", "7")
+            if perch("run", "counter", "get").strip() != "7":
+                raise Damaged("the plugin may not store")
+        return version
+
+
+class Removal(Scene):
+    """A plugin that goes."""
+    acts = 1
+
+    def effort(self, count, steps):
+        return (len(steps), 8) if LONG else (1, 0)
+
+    def prepare(self):
+        plugin(f"{WORK}/counter", 1)
+        perch("plugins", "install", f"{WORK}/counter", "--copy", "--yes", "--trust")
+
+    def act(self, number):
+        self.do("plugins", "remove", "counter", "--yes")
+
+    def value(self):
+        listed = json.loads(perch("plugins", "list", "--json"))["plugins"]
+        if listed and perch("run", "counter", "version").strip() != "1":
+            raise Damaged("it is listed, and does not run")
+        perch("plugins", "install", f"{WORK}/counter", "--copy", "--yes", "--trust", "--force")
+        return 0 if listed else 1
+
+
+class Grants(Scene):
+    """grants.toml."""
+
+    def prepare(self):
+        plugin(f"{WORK}/counter", 1)
+        perch("plugins", "install", f"{WORK}/counter", "--copy", "--yes", "--trust")
+
+    def act(self, number):
+        self.do("plugins", "allow", "counter", "--env", f"NAME_{number}")
+
+    def value(self):
+        audit = perch("plugins", "audit", "--json")
+        return max([n for n in range(1, 9) if f"NAME_{n}" in audit], default=0)
+
+
+class Tokens(Scene):
+    """tokens.toml, in a home that has nothing yet."""
+
+    def act(self, number):
+        self.do("token", "create", f"name{number}")
+
+    def value(self):
+        listed = perch("token", "list")
+        return max([n for n in range(1, 9) if f"name{n}" in listed], default=0)
+
+
+class Bindings(Scene):
+    """The bindings of tools."""
+
+    def prepare(self):
+        shutil.copy(f"{BUILD}/examples/tool-count", f"{WORK}/count")
+
+    def act(self, number):
+        self.do("tool", "add", f"{WORK}/count", "--name", f"t.n{number}", "--yes", stdin=subprocess.DEVNULL)
+
+    def value(self):
+        names = [one["name"] for one in json.loads(perch("tool", "list", "--json"))["bindings"]]
+        return max([n for n in range(1, 9) if f"t.n{n}" in names], default=0)
+
+
+run()
