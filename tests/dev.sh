@@ -202,7 +202,7 @@ END
 }
 
 fuzz_for() {
-    PERCH_RELEASE=$work/budget PERCH_FUZZ_CORPUS=$work/inputs "$tests/fuzz_budget.sh" "$@" 2>&1
+    PERCH_RELEASE=$work/budget PERCH_FUZZ_CORPUS=$work/inputs "$top/tools/fuzz_budget.sh" "$@" 2>&1
 }
 
 budget_is_spent() {

@@ -35,12 +35,10 @@ as_tester() {
     cd "$top" || exit 1
     "$build/perch" sandbox check
     # shellcheck disable=SC2086 # several suites
-    tests/run $suites >"$said/root" 2>&1
-    tail -n 1 "$said/root"
+    tests/run $suites 2>&1 | tee "$said/root"
     as_tester "$build/perch" sandbox check
     # shellcheck disable=SC2086
-    as_tester tests/run $suites >"$said/tester" 2>&1
-    tail -n 1 "$said/tester"
+    as_tester tests/run $suites 2>&1 | tee "$said/tester"
 } 2>&1 | tee "$said/console" >/dev/console
 tar -cf /dev/vdc -C "$said" .
 sync

@@ -2,20 +2,21 @@
 # Which lines of the engines are reached, by the unit tests and by the fuzzers' inputs together.
 # tests/engines.txt says which files are engines; one below 90 of 100 lines fails.
 #
-#     tests/cover.sh [FILE…]      the lines of these that nobody reaches, after the table
+#     tools/cover.sh [FILE…]      the lines of these that nobody reaches, after the table
 #
 # PERCH_FUZZ_CORPUS    the inputs that ./dev fuzz has kept
+# COVER_SUITES        these instead of all of unit
 # COVER_AGAIN=yes      the profile of the last run: nothing is run again
 set -eu
 
-tests=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
-top=${tests%/*}
+tools=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
+top=${tools%/*}
 build=$top/build-cover
 corpus=${PERCH_FUZZ_CORPUS:-$top/build-asan/corpus}
 profiles=$build/profiles
 least=90
 # shellcheck source=tests/lib.sh
-. "$tests/lib.sh"
+. "$top/tests/lib.sh"
 
 # Every process writes; those of one program add to a few files.
 LLVM_PROFILE_FILE=$profiles/%4m.profraw
@@ -23,7 +24,9 @@ export LLVM_PROFILE_FILE
 
 # A test that fails here is a failure of `./dev test unit`, not of this.
 run_units() {
-    PERCH_BUILD=$build PERCH_TEST_LANES=$(($(nproc) + 1)) "$tests/run" unit >"$build/units.log" 2>&1 || true
+    suites=${COVER_SUITES:-unit}
+    # shellcheck disable=SC2086 # several suites
+    PERCH_BUILD=$build PERCH_TEST_LANES=$(($(nproc) + 1)) "$top/tests/run" $suites >"$build/units.log" 2>&1 || true
     tail -n 1 "$build/units.log"
 }
 
@@ -45,14 +48,14 @@ run_inputs() {
 cov() {
     command=$1
     shift
-    llvm-cov "$command" "$build/src/libperch.so" -object "$build/perch-serve" -object "$build/perch-worker" \
+    llvm-cov "$command" "$build/src/libperch.so.0.1.0" -object "$build/perch-serve" -object "$build/perch-worker" \
         -object "$build/perch-conformance" -object "$build/perch-remote" \
         -instr-profile "$build/all.profdata" "$@" 2>/dev/null
 }
 
 engines() (
     cd "$top/src"
-    sed '/^#/d' "$tests/engines.txt" | while read -r pattern; do
+    sed '/^#/d' "$top/tests/engines.txt" | while read -r pattern; do
         # shellcheck disable=SC2086 # a pattern
         ls -d $pattern
     done | sort -u

@@ -3,17 +3,17 @@
 # for the same time, then those that had too few. The corpus is kept, and made small again at the
 # end; how many executions there ever were stands in its file `executions`.
 #
-#     tests/fuzz_budget.sh EXECUTIONS [TARGET…]      1000000, 1e6 or 1e8
+#     tools/fuzz_budget.sh EXECUTIONS [TARGET…]      1000000, 1e6 or 1e8
 #
 # PERCH_FUZZ_CORPUS    where it is kept
 # PERCH_FUZZ_SECONDS   for each target in one round (30)
 set -eu
 
-tests=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
-top=${tests%/*}
+tools=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
+top=${tools%/*}
 build=${PERCH_RELEASE:-$top/build}-asan
 # shellcheck source=tests/lib.sh
-. "$tests/lib.sh"
+. "$top/tests/lib.sh"
 corpus=${PERCH_FUZZ_CORPUS:-$build/corpus}
 findings=$build/findings
 seconds=${PERCH_FUZZ_SECONDS:-30}

@@ -1,0 +1,461 @@
+/* Births and their guards, step by step, in a kernel of a few lines: the host, the process that is
+ * being born (proc/birth.c, the real one) and perch-guard (guard/guard_main.c, the real one) go on
+ * in every order, and the host is killed at any moment. In the end the child is dead, and so is the
+ * init of a room. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/close_range.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "base/bare_call.h"
+#include "base/macros.h"
+#include "explorer.h"
+#include "guard/guard_table.h"
+#include "proc/birth.h"
+#include "proc/cgroup.h"
+#include "proc/furnish.h"
+
+/* ---- a kernel ------------------------------------------------------------------------ */
+
+enum thing { NOTHING, LIFELINE, LIFELINE_HOST_END, PIDFD_OF_HOST, THE_TABLE, SOMETHING };
+enum { FDS = 16, SLOTS_END = 8 };
+
+struct table {
+	enum thing fds[FDS];
+	int users;
+};
+
+enum who { HOST, NEWBORN, GUARD, FORK, PROCESSES };
+
+struct process {
+	struct table *files; /* NULL = it is not there, or has ended */
+	bool is_born;
+	ucontext_t context;
+	bool (*is_ready)(void); /* what it waits for; NULL = it can go on */
+	unsigned calls;         /* how far it is */
+	char stack[64 * 1024];
+};
+
+static struct process processes[PROCESSES];
+static struct table tables[PROCESSES];
+static ucontext_t kernel;
+static enum who running;
+static int bytes_in_lifeline;
+static bool has_room; /* an init is born, or else a child */
+static struct guard_table guarded;
+static struct birth newborn;
+static struct spawn_plan newborn_plan;
+static struct furnishing newborn_furnishing;
+static int host_step;
+static int polled_host; /* whether the poll under way looks at the pidfd, too */
+
+static bool is_alive(enum who who)
+{
+	return processes[who].files;
+}
+
+static bool is_lifeline_cut(void)
+{
+	for (enum who who = 0; who < PROCESSES; who++)
+		for (int fd = 0; is_alive(who) && fd < FDS; fd++)
+			if (processes[who].files->fds[fd] == LIFELINE_HOST_END)
+				return false;
+	return true;
+}
+
+static void process_end(enum who who)
+{
+	if (is_alive(who) && --processes[who].files->users == 0)
+		*processes[who].files = (struct table){ 0 };
+	processes[who].files = NULL;
+}
+
+/* Gives the others a turn; goes on when the condition holds. */
+static void process_wait(bool (*is_ready)(void))
+{
+	processes[running].is_ready = is_ready;
+	processes[running].calls++;
+	swapcontext(&processes[running].context, &kernel);
+}
+
+static void process_leave(void)
+{
+	process_end(running);
+	swapcontext(&processes[running].context, &kernel);
+}
+
+__attribute__((noreturn)) static void process_exit(int status)
+{
+	(void)status;
+	for (;;)
+		process_leave();
+}
+
+/* ---- its calls -------------------------------------------------------------------------- */
+
+static bool lifeline_can_be_read(void)
+{
+	return bytes_in_lifeline > 0 || is_lifeline_cut();
+}
+
+static bool never(void)
+{
+	return false;
+}
+
+static bool poll_is_over(void)
+{
+	return lifeline_can_be_read() || (polled_host && !is_alive(HOST));
+}
+
+static int model_close_range(unsigned first, unsigned last, unsigned flags)
+{
+	process_wait(NULL);
+	struct process *own = &processes[running];
+	if ((flags & CLOSE_RANGE_UNSHARE) && own->files->users > 1) {
+		own->files->users--;
+		tables[running] = *own->files;
+		tables[running].users = 1;
+		own->files = &tables[running];
+	}
+	for (unsigned fd = first; !(flags & CLOSE_RANGE_CLOEXEC) && fd < FDS && fd <= last; fd++)
+		own->files->fds[fd] = NOTHING;
+	return 0;
+}
+
+static int model_dup2(int from, int to)
+{
+	if (to < FDS)
+		processes[running].files->fds[to] = processes[running].files->fds[from];
+	return to;
+}
+
+static ssize_t model_read(int fd, void *data, size_t len)
+{
+	(void)fd;
+	(void)data;
+	process_wait(lifeline_can_be_read);
+	ssize_t got = bytes_in_lifeline > 0 ? (ssize_t)len : 0;
+	bytes_in_lifeline -= (int)got;
+	return got;
+}
+
+static long model_poll(struct pollfd *fds, long count)
+{
+	polled_host = count > 1;
+	process_wait(poll_is_over);
+	fds[0].revents = (short)(bytes_in_lifeline ? POLLIN : is_lifeline_cut() ? POLLHUP : 0);
+	return 1;
+}
+
+static void model_kill(long target)
+{
+	if (target == -(NEWBORN + 100) || target == NEWBORN + 100)
+		process_end(NEWBORN);
+}
+
+struct bare_limit_of_kernel {
+	uint64_t now;
+	uint64_t most;
+};
+
+static long model_bare_call(long number, long a, long b, long c, long d, long e, long f)
+{
+	(void)c, (void)e, (void)f;
+	if (number == SYS_ppoll)
+		return model_poll((struct pollfd *)a, b);
+	if (number == SYS_mmap)
+		return (long)&guarded;
+	if (number == SYS_kill)
+		model_kill(a);
+	if (number == SYS_pidfd_send_signal)
+		return is_alive(HOST) ? 0 : -ESRCH;
+	if (number == SYS_prlimit64 && d)
+		*(struct bare_limit_of_kernel *)d = (struct bare_limit_of_kernel){ UINT64_MAX, UINT64_MAX };
+	return number == SYS_openat ? -ENOENT : 0;
+}
+
+static int model_guard_begin(void);
+
+static int model_exec(const char *path, char *const *argv, char *const *env)
+{
+	(void)path, (void)argv, (void)env;
+	process_wait(NULL);
+	struct table *files = processes[running].files;
+	for (int fd = 3; fd < FDS; fd++)
+		files->fds[fd] = NOTHING; /* CLOEXEC, all of them */
+	if (has_room)
+		model_guard_begin();
+	else
+		process_wait(never); /* a program that runs until it is killed */
+	process_leave();
+	return -1;
+}
+
+static long model_nothing(int first, ...)
+{
+	(void)first;
+	return 0;
+}
+
+/* Drops as many capabilities as there are. */
+static int model_prctl(int option, ...)
+{
+	errno = EINVAL;
+	return option == PR_CAPBSET_DROP ? -1 : 0;
+}
+
+#define bare_call model_bare_call
+#define close_range model_close_range
+#define dup2 model_dup2
+#define read model_read
+#define setsid() 1
+#define getpid() (NEWBORN + 100)
+#define getppid() 1
+#define prctl model_prctl
+#define syscall(...) model_nothing(0, __VA_ARGS__)
+#define sigaction(number, set, get) ((int)model_nothing(number, set, get))
+#define sigprocmask(how, set, get) ((int)model_nothing(how, set, get))
+#define chdir(path) ((int)model_nothing(0, path))
+#define open(...) 9
+#define write(fd, data, len) ((ssize_t)model_nothing(fd, data) + (ssize_t)(len))
+#define execve(path, argv, env) model_exec(path, argv, env)
+#define execveat(fd, path, argv, env, flags) model_exec(path, argv, env)
+#define _exit(status) process_exit(status)
+#define furnish_run(furnishing) ((int)model_nothing(0, furnishing))
+#define cgroup_entrance(cgroup) ((int)model_nothing(0, cgroup))
+#define birth_run model_birth_run
+#define GUARD_BARE_H
+static int bare_main(int argc, char **argv);
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#pragma GCC diagnostic ignored "-Wunused-value"
+#include BIRTH_SOURCE
+#include "guard/guard_main.c"
+
+static int model_guard_begin(void)
+{
+	char *words[] = { (char[]){ "perch-guard" }, (char[]){ GUARD_KEEP_ROOM }, NULL };
+	return bare_main(has_room ? 2 : 1, words);
+}
+
+/* ---- who is there ------------------------------------------------------------------------- */
+
+static void newborn_begin(void)
+{
+	model_birth_run(&newborn);
+	process_leave();
+}
+
+static void guard_begin(void)
+{
+	model_guard_begin();
+	process_leave();
+}
+
+static void process_start(enum who who, void (*run)(void))
+{
+	struct process *process = &processes[who];
+	process->is_born = true;
+	process->is_ready = NULL;
+	process->calls = 0;
+	getcontext(&process->context);
+	process->context.uc_stack.ss_sp = process->stack;
+	process->context.uc_stack.ss_size = sizeof(process->stack);
+	process->context.uc_link = &kernel;
+	makecontext(&process->context, run, 0);
+}
+
+static void process_copy_files(enum who who)
+{
+	tables[who] = *processes[HOST].files;
+	tables[who].users = 1;
+	processes[who].files = &tables[who];
+}
+
+/* An init: with a copy of the descriptors, in which the host's end of its lifeline is one. */
+static void host_bears_init(void)
+{
+	process_copy_files(NEWBORN);
+	newborn = (struct birth){ .plan = &newborn_plan, .first_unneeded_fd = SLOTS_END };
+	memset(newborn.fds, -1, sizeof(newborn.fds));
+	newborn.fds[0] = 4;
+	newborn.fds[2] = 5;
+	process_start(NEWBORN, newborn_begin);
+}
+
+/* A child: in the host's table of descriptors, until it leaves that. */
+static void host_bears_child(void)
+{
+	processes[NEWBORN].files = processes[HOST].files;
+	processes[NEWBORN].files->users++;
+	newborn = (struct birth){ .plan = &newborn_plan, .first_unneeded_fd = SLOTS_END };
+	memset(newborn.fds, -1, sizeof(newborn.fds));
+	process_start(NEWBORN, newborn_begin);
+}
+
+static void host_starts_guard(void)
+{
+	tables[GUARD] = (struct table){ .fds = { LIFELINE, THE_TABLE, PIDFD_OF_HOST }, .users = 1 };
+	processes[GUARD].files = &tables[GUARD];
+	process_start(GUARD, guard_begin);
+}
+
+/* ---- the world ------------------------------------------------------------------------------ */
+
+enum event {
+	HOST_GOES_ON,
+	HOST_GOES_ON_LOW,
+	HOST_FORKS,
+	NEWBORN_GOES_ON,
+	GUARD_GOES_ON,
+	HOST_IS_KILLED
+};
+
+static void birth_begin(void)
+{
+	for (enum who who = 0; who < PROCESSES; who++) {
+		processes[who].files = NULL;
+		processes[who].is_born = false;
+	}
+	memset(&guarded, 0, sizeof(guarded.slots[0]) * 4);
+	tables[HOST] = (struct table){ .fds = { SOMETHING, SOMETHING, SOMETHING }, .users = 1 };
+	processes[HOST].files = &tables[HOST];
+	bytes_in_lifeline = host_step = 0;
+	newborn_plan = (struct spawn_plan){ .own_session = true, .path = "/perch-guard" };
+	if (has_room)
+		newborn_plan.furnishing = &newborn_furnishing;
+	else
+		newborn_plan.guard_slot = &guarded.slots[1];
+}
+
+static bool process_can_go_on(enum who who)
+{
+	const struct process *process = &processes[who];
+	return process->is_born && is_alive(who) && (!process->is_ready || process->is_ready());
+}
+
+static uint32_t birth_can(void)
+{
+	uint32_t can = 0;
+	if (is_alive(HOST)) {
+		can |= 1U << HOST_IS_KILLED;
+		if (host_step < 3)
+			can |= 1U << HOST_GOES_ON;
+		if (host_step == 0)
+			can |= 1U << HOST_GOES_ON_LOW;
+		if (host_step > 0 && !processes[FORK].is_born && has_room)
+			can |= 1U << HOST_FORKS;
+	}
+	if (process_can_go_on(NEWBORN))
+		can |= 1U << NEWBORN_GOES_ON;
+	if (process_can_go_on(GUARD))
+		can |= 1U << GUARD_GOES_ON;
+	return can;
+}
+
+/* Opens the lifeline, whose end is high or low; bears; gives its word, or looks on. */
+static void host_goes_on(bool is_low)
+{
+	struct table *files = processes[HOST].files;
+	if (host_step == 0) {
+		files->fds[is_low ? 3 : 12] = LIFELINE_HOST_END;
+		files->fds[4] = LIFELINE;
+		files->fds[5] = PIDFD_OF_HOST;
+		if (!has_room)
+			host_starts_guard();
+	} else if (host_step == 1) {
+		if (has_room)
+			host_bears_init();
+		else
+			host_bears_child();
+	} else if (has_room) {
+		bytes_in_lifeline++;
+	}
+	host_step++;
+}
+
+static void process_go_on(enum who who)
+{
+	running = who;
+	processes[who].is_ready = NULL;
+	swapcontext(&kernel, &processes[who].context);
+}
+
+static void birth_happen(unsigned event)
+{
+	switch (event) {
+	case HOST_GOES_ON:
+	case HOST_GOES_ON_LOW:
+		host_goes_on(event == HOST_GOES_ON_LOW);
+		break;
+	case HOST_FORKS: /* another thread of it, for a program that stays */
+		process_copy_files(FORK);
+		processes[FORK].is_born = true;
+		break;
+	case NEWBORN_GOES_ON:
+		process_go_on(NEWBORN);
+		break;
+	case GUARD_GOES_ON:
+		process_go_on(GUARD);
+		break;
+	default:
+		process_end(HOST);
+	}
+}
+
+static const char *birth_describe(unsigned event)
+{
+	static const char *const words[] = { "the host goes on",
+		"the host goes on, with a low descriptor", "the host forks", "the newborn goes on",
+		"the guard goes on", "the host is killed" };
+	return words[event];
+}
+
+static void birth_mix(void)
+{
+	for (enum who who = 0; who < PROCESSES; who++) {
+		const struct process *process = &processes[who];
+		explorer_mix(process->is_born + 2U * is_alive(who));
+		explorer_mix((uint64_t)(uintptr_t)process->is_ready);
+		explorer_mix(process->is_born ? process->calls : 0);
+		for (int fd = 0; is_alive(who) && fd < FDS; fd++)
+			explorer_mix(process->files->fds[fd]);
+	}
+	explorer_mix((uint64_t)bytes_in_lifeline * 8 + (uint64_t)host_step);
+	explorer_mix((uint64_t)atomic_load(&guarded.slots[1]));
+}
+
+static void birth_finish(void)
+{
+	process_end(HOST);
+	while (process_can_go_on(NEWBORN) || process_can_go_on(GUARD))
+		process_go_on(process_can_go_on(NEWBORN) ? NEWBORN : GUARD);
+	if (processes[NEWBORN].is_born && is_alive(NEWBORN))
+		explorer_wrong(has_room ? "the init of a room stays behind its host for ever"
+								: "a child stays behind its host for ever");
+	if (processes[GUARD].is_born && is_alive(GUARD) && !is_alive(FORK))
+		explorer_wrong("a guard stays behind its host for ever");
+}
+
+int main(void)
+{
+	static struct world world = { "the birth of a child", birth_begin, birth_can, birth_happen,
+		birth_describe, birth_mix, birth_finish };
+	int status = explore(&world);
+	has_room = true;
+	world.name = "the birth of a room's init";
+	return explore(&world) | status;
+}
