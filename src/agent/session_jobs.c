@@ -178,11 +178,17 @@ static void session_checkpoint_done(struct job *job)
 		timer_set(&sessions->loop->timers, &sessions->job_timer, 0);
 }
 
+/* Behind the first commit the agent runs, and the disk is waited for meanwhile; then the log begins
+ * anew with what is written at the end of the turn. */
 static void session_committed(void *data, int pages)
 {
 	struct sessions *sessions = data;
+	bool is_first = !sessions->log_pages;
+	int most = database_log_pages();
 	sessions->log_pages = pages;
-	if (pages < database_log_pages())
+	if (is_first && most > DATABASE_WAL_PAGES_AT_OPEN)
+		most = DATABASE_WAL_PAGES_AT_OPEN;
+	if (pages < most)
 		return;
 	struct worker *worker = worker_of(sessions->host);
 	pthread_once(&checkpoint_once, session_checkpoint_watch_forks);
