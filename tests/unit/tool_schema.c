@@ -159,7 +159,7 @@ static const struct {
 	{ "null", -EINVAL, "$: a schema must be" },
 	{ "{\"x-mcp-header\":\"a b\"}", -EINVAL, "$[\"x-mcp-header\"]: must be the name of a header" },
 	{ "{\"x-mcp-header\":\"\"}", -EINVAL, "$[\"x-mcp-header\"]: must be the name of a header" },
-	{ "{\"x-mcp-header\":1}", -EINVAL, "$[\"x-mcp-header\"]: must be string, not number" },
+	{ "{\"x-mcp-header\":1}", -EINVAL, "$[\"x-mcp-header\"]: must be a string, not a number" },
 	{ "{\"oneOf\":[]}", -EINVAL, "$: \"oneOf\" is not understood in a schema" },
 	{ "{\"$ref\":\"#\"}", -EINVAL, "$: \"$ref\" is not understood" },
 	{ "{\"format\":\"date\"}", -EINVAL, "$: \"format\" is not understood" },
