@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "mcp_client.h"
 #include "place.h"
 
 enum {
@@ -21,102 +22,7 @@ enum {
 	CROWD_CALLS = 600,
 	TOOLS = 50,
 	FLOOD = 1000 * 1000,
-	PATH_SIZE = 4096,
 };
-
-/* ---- a client --------------------------------------------------------------- */
-
-struct client {
-	pid_t pid;
-	FILE *out, *in;
-	char *line;
-	size_t size;
-};
-
-static void must(bool is_fine, const char *what)
-{
-	if (is_fine)
-		return;
-	fprintf(stderr, "bench: %s\n", what);
-	exit(1);
-}
-
-static void client_start(struct client *client, const char *const *argv)
-{
-	int to[2], from[2];
-	must(pipe(to) == 0 && pipe(from) == 0, "no pipe");
-	*client = (struct client){ .pid = fork() };
-	must(client->pid >= 0, "no process");
-	if (client->pid == 0) {
-		dup2(to[0], STDIN_FILENO);
-		dup2(from[1], STDOUT_FILENO);
-		for (int fd = 3; fd < 64; fd++)
-			close(fd);
-		dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
-		execvp(argv[0], (char *const *)argv);
-		_exit(127);
-	}
-	close(to[0]);
-	close(from[1]);
-	client->out = fdopen(to[1], "w");
-	client->in = fdopen(from[0], "r");
-}
-
-static void client_say(struct client *client, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static void client_say(struct client *client, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	vfprintf(client->out, format, args);
-	va_end(args);
-	fputc('\n', client->out);
-}
-
-/* The next line; false at the end. */
-static bool client_hear(struct client *client)
-{
-	fflush(client->out);
-	return getline(&client->line, &client->size, client->in) > 0;
-}
-
-static void client_hear_answer(struct client *client, const char *id)
-{
-	char member[40];
-	snprintf(member, sizeof(member), "\"id\":%s", id);
-	do
-		must(client_hear(client), "the server has ended");
-	while (!strstr(client->line, member));
-	must(strstr(client->line, "\"result\"") && !strstr(client->line, "\"isError\":true"),
-		client->line);
-}
-
-static void client_end(struct client *client)
-{
-	fclose(client->out);
-	while (getline(&client->line, &client->size, client->in) > 0)
-		;
-	fclose(client->in);
-	free(client->line);
-	waitpid(client->pid, NULL, 0);
-}
-
-static void client_greet(struct client *client)
-{
-	client_say(client,
-		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{"
-		"\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},"
-		"\"clientInfo\":{\"name\":\"bench\",\"version\":\"1\"}}}");
-	client_hear_answer(client, "1");
-	client_say(client, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
-}
-
-static void client_list(struct client *client)
-{
-	client_say(client, "{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/list\"}");
-	client_hear_answer(client, "2");
-}
 
 /* ---- what perch hosts ------------------------------------------------------- */
 
@@ -128,7 +34,7 @@ static void write_file(const char *name, const char *format, ...)
 	char path[PATH_SIZE];
 	snprintf(path, sizeof(path), "%s/perch/%s", place_home(), name);
 	FILE *file = fopen(path, "w");
-	must(file, path);
+	client_must(file, path);
 	va_list args;
 	va_start(args, format);
 	vfprintf(file, format, args);
@@ -140,7 +46,7 @@ static void make_folder(const char *name)
 {
 	char path[PATH_SIZE];
 	snprintf(path, sizeof(path), "%s/%s", place_home(), name);
-	must(mkdir(path, 0700) == 0, path);
+	client_must(mkdir(path, 0700) == 0, path);
 }
 
 /* A plugin that reports progress, a million times. */
@@ -152,7 +58,7 @@ static void furnish_plugin(const char *peer)
 	make_folder("fledge/plugins/bin");
 	make_folder("fledge/plugins/bench");
 	snprintf(link, sizeof(link), "%s/fledge/plugins/bin/fledge-bench-progress", place_home());
-	must(symlink(peer, link) == 0, link);
+	client_must(symlink(peer, link) == 0, link);
 	write_file("../fledge/plugins/bench/plugin.toml",
 		"[plugin]\nname = \"bench\"\nversion = \"1\"\nprotocol = \"fledge-v1\"\n"
 		"[[commands]]\nname = \"bench-progress\"\nbinary = \"peer\"\n");
@@ -217,27 +123,11 @@ static double start_ms(const char *const *argv)
 	return times[STARTS / 2];
 }
 
-/* Where `tests/foreign/install` has put a set; NULL = nowhere. */
-static const char *find_set(const char *set, char *path, size_t size)
-{
-	char command[PATH_SIZE];
-	snprintf(command, sizeof(command),
-		"PERCH_SOURCE=%s/.. && . $PERCH_SOURCE/tests/foreign/foreign.sh && "
-		"HOME=%s foreign_path %s",
-		place_build(), getenv("BENCH_HOME"), set);
-	FILE *pipe = popen(command, "r");
-	bool is_read = pipe && fgets(path, (int)size, pipe);
-	if (pipe)
-		pclose(pipe);
-	path[is_read ? strcspn(path, "\n") : 0] = '\0';
-	return is_read && access(path, R_OK) == 0 ? path : NULL;
-}
-
 static void compare_with(const char *what, const char *set, const char *variable, const char *below,
 	const char *const *argv, double ours)
 {
 	char path[PATH_SIZE], place[PATH_SIZE + 64];
-	if (!find_set(set, path, sizeof(path))) {
+	if (!client_find_set(set, path, sizeof(path))) {
 		printf("mcp/start %s is not installed: tests/foreign/install %s\n", what, set);
 		return;
 	}
@@ -295,7 +185,7 @@ static void measure_calls(const char *name, const char *tool, double most_ms)
 	for (int i = 0; i < CROWD; i++)
 		say_call(&client, tool, 1000 + i);
 	for (int i = 0; i < CROWD_CALLS; i++) {
-		must(client_hear(&client) && strstr(client.line, "\"result\""), "a call failed");
+		client_must(client_hear(&client) && strstr(client.line, "\"result\""), "a call failed");
 		if (i + CROWD < CROWD_CALLS)
 			say_call(&client, tool, 1000 + CROWD + i);
 	}
@@ -305,20 +195,6 @@ static void measure_calls(const char *name, const char *tool, double most_ms)
 }
 
 /* ---- progress and memory ---------------------------------------------------- */
-
-static long resident_kib(pid_t pid)
-{
-	char path[64], line[256];
-	long kib = 0;
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-	FILE *file = fopen(path, "r");
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "VmHWM: %ld", &kib) == 1)
-			break;
-	if (file)
-		fclose(file);
-	return kib;
-}
 
 static void measure_flood(void)
 {
@@ -332,9 +208,9 @@ static void measure_flood(void)
 	while (client_hear(&client) && !strstr(client.line, "\"id\":5"))
 		heard++;
 	double seconds = (double)(bench_now_ns() - begin) / 1e9;
-	must(heard == FLOOD, client.line);
+	client_must(heard == FLOOD, client.line);
 	bench_print("mcp/progress", "ours", FLOOD / seconds / 1000, "thousand/s");
-	bench_print("mcp/progress", "memory", (double)resident_kib(client.pid) / 1024, "MiB");
+	bench_print("mcp/progress", "memory", (double)client_resident_kib(client.pid) / 1024, "MiB");
 	client_end(&client);
 }
 
@@ -344,7 +220,8 @@ static void measure_memory(void)
 	furnish_fifty();
 	start_perch(&client);
 	client_list(&client);
-	bench_print_most("mcp/fifty-tools", "ours", (double)resident_kib(client.pid) / 1024, "MB", 6);
+	bench_print_most(
+		"mcp/fifty-tools", "ours", (double)client_resident_kib(client.pid) / 1024, "MB", 6);
 	client_end(&client);
 }
 

@@ -1,4 +1,5 @@
 /* The other side of the benchmarks: answers as fast as a process can. */
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,6 +172,68 @@ static int be_an_agent(long chunks)
 	return 0;
 }
 
+/* An MCP server of the legacy era, with one tool. */
+static int be_a_server(void)
+{
+	static const struct {
+		const char *method, *result;
+	} known[] = {
+		{ "\"initialize\"",
+			"{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"tools\":{}},"
+			"\"serverInfo\":{\"name\":\"bench\",\"version\":\"1\"}}" },
+		{ "\"tools/list\"",
+			"{\"tools\":[{\"name\":\"echo\",\"description\":\"says hi\","
+			"\"inputSchema\":{\"type\":\"object\"}}]}" },
+		{ "\"tools/call\"", "{\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]}" },
+	};
+	static char line[64 * 1024];
+	while (fgets(line, sizeof(line), stdin)) {
+		const char *id = strstr(line, "\"id\":"), *result = NULL;
+		for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+			result = strstr(line, known[i].method) ? known[i].result : result;
+		if (!id)
+			continue;
+		id += 5;
+		printf("{\"jsonrpc\":\"2.0\",\"id\":%.*s,%s%s}\n", (int)strcspn(id, ",}"), id,
+			result ? "\"result\":" : "\"error\":{\"code\":-32601,\"message\":\"what?\"}",
+			result ? result : "");
+		fflush(stdout);
+	}
+	return 0;
+}
+
+static int copy(int from, int to)
+{
+	static char block[64 * 1024];
+	ssize_t n = read(from, block, sizeof(block));
+	return n <= 0 || write(to, block, (size_t)n) != n;
+}
+
+/* Stands between its client and a program, and hands on what they say. */
+static int relay(char **argv)
+{
+	int to[2], from[2];
+	if (pipe(to) < 0 || pipe(from) < 0)
+		return 1;
+	pid_t pid = fork();
+	if (pid == 0) {
+		dup2(to[0], STDIN_FILENO);
+		dup2(from[1], STDOUT_FILENO);
+		close(to[1]);
+		execv(argv[0], argv);
+		_exit(127);
+	}
+	struct pollfd both[] = { { .fd = STDIN_FILENO, .events = POLLIN },
+		{ .fd = from[0], .events = POLLIN } };
+	while (poll(both, 2, -1) > 0) {
+		if (both[0].revents && copy(STDIN_FILENO, to[1]))
+			return 0;
+		if (both[1].revents && copy(from[0], STDOUT_FILENO))
+			return 0;
+	}
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
 	const char *slash = strrchr(argv[0], '/');
@@ -189,6 +252,10 @@ int main(int argc, char **argv)
 		return write_all("AGENT_PARTIAL:\"a\"\nreply\n", 24);
 	if (argc > 2 && strcmp(argv[1], "acp") == 0)
 		return be_an_agent(strtol(argv[2], NULL, 10));
+	if (argc > 2 && strcmp(argv[1], "relay") == 0)
+		return relay(argv + 2);
+	if (argc > 1 && strcmp(argv[1], "mcp") == 0)
+		return be_a_server();
 	if (argc > 1 && strcmp(argv[1], "wait") == 0)
 		return pause();
 	return write_all("one line\n", 9);

@@ -1,10 +1,11 @@
 /* The queue of several hosts, on a redis-server of its own with AOF everysec: jobs a second through
  * 1 to 8 workers, alone and with ten events each, and how long an event takes from a worker to a
- * gateway. */
+ * gateway. "events": that alone; "load": how long jobs wait that come at a given rate. */
 #include "bench.h"
 
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -223,15 +224,16 @@ static void hand_rung(void *data, struct str cancelled)
 	(void)cancelled;
 }
 
+static void (*rung)(void *data, struct str cancelled) = hand_rung;
+
 static struct queue *open_worker(perch_host *host, int number)
 {
 	static const struct str offers[] = { STR("agent:bot#00") };
 	static char name[32];
 	snprintf(name, sizeof(name), "w%d", number);
 	static struct queue_worker worker;
-	worker = (struct queue_worker){
-		.name = name, .offers = offers, .offer_count = 1, .rung = hand_rung
-	};
+	worker =
+		(struct queue_worker){ .name = name, .offers = offers, .offer_count = 1, .rung = rung };
 	static bool is_ready;
 	is_ready = false;
 	const struct queue_redis_options options = {
@@ -453,18 +455,151 @@ static void measure_events(void)
 	perch_host_free(host);
 }
 
+/* ---- latency against load -------------------------------------------------------------------- */
+
+enum { LOAD_JOBS = 4000, LOAD_WORKERS = 2 };
+
+/* What the workers have found out. */
+static struct load {
+	_Atomic unsigned claimed;
+	double waited_us[LOAD_JOBS];
+} * load;
+
+/* One claim at a time; what was claimed ends at once. */
+struct taker {
+	struct queue *queue;
+	bool is_claiming;
+	bool is_rung; /* while it was claiming */
+};
+
+static void taker_look(struct taker *taker);
+
+static void taker_claimed(void *data, const struct queue_claim *claim)
+{
+	struct taker *taker = data;
+	taker->is_claiming = false;
+	if (!claim) {
+		if (taker->is_rung)
+			taker_look(taker);
+		return;
+	}
+	unsigned at = load->claimed++;
+	uint64_t put_ns = strtoull(claim->job.request.data, NULL, 10);
+	if (at < LOAD_JOBS)
+		load->waited_us[at] = (double)(bench_now_ns() - put_ns) / 1000;
+	const struct queue_end end = { .lease = { claim->job.id, claim->fence },
+		.state = QUEUE_DONE,
+		.result = STR("{}"),
+		.text = STR("{\"event\":\"end\"}") };
+	taker->queue->table->finish(taker->queue, &end, NULL, NULL);
+	taker_look(taker);
+}
+
+static void taker_look(struct taker *taker)
+{
+	taker->is_rung = taker->is_claiming;
+	if (!taker->is_claiming)
+		taker->is_claiming =
+			taker->queue->table->claim(taker->queue, false, taker_claimed, taker) == 0;
+}
+
+static struct taker taker;
+
+static void taker_rung(void *data, struct str cancelled)
+{
+	(void)data;
+	(void)cancelled;
+	taker_look(&taker);
+}
+
+static void take_all(int number)
+{
+	perch_host *host = place_host();
+	rung = taker_rung;
+	taker.queue = open_worker(host, number);
+	taker_look(&taker);
+	while (load->claimed < LOAD_JOBS)
+		perch_host_wait(host, 100);
+	_exit(0);
+}
+
+/* Jobs come at even distances, whether those before them have been taken or not. */
+static void put_at(unsigned rate)
+{
+	static unsigned serial;
+	bool is_ready = false;
+	struct queue *queue = NULL;
+	perch_host *host = place_host();
+	const struct queue_redis_options options = {
+		.url = url, .shards = 1, .ready = queue_ready, .data = &is_ready
+	};
+	if (queue_open_redis(host, &options, &queue, NULL) < 0)
+		fail("no queue");
+	while (!is_ready)
+		perch_host_wait(host, -1);
+	uint64_t begun_ns = bench_now_ns();
+	for (unsigned i = 0; i < LOAD_JOBS; i++) {
+		char id[32], request[32];
+		while (bench_now_ns() < begun_ns + (uint64_t)i * 1000000000 / rate)
+			perch_host_wait(host, 0);
+		snprintf(id, sizeof(id), "l%u", serial++);
+		snprintf(request, sizeof(request), "%llu", (unsigned long long)bench_now_ns());
+		const struct queue_job job = { .id = str_from(id),
+			.kind = STR("turn"),
+			.name = STR("bot"),
+			.owner = STR("me"),
+			.session = str_from(id),
+			.need = STR("agent:bot#00"),
+			.request = str_from(request) };
+		queue->table->put(queue, &job, NULL, NULL);
+	}
+	while (load->claimed < LOAD_JOBS)
+		perch_host_wait(host, 1);
+	queue->table->free(queue);
+	perch_host_free(host);
+}
+
+static void measure_load(void)
+{
+	static const unsigned rates[] = { 250, 500, 1000, 2000, 3000, 4000, 5000, 6000, 8000 };
+	load = mmap(NULL, sizeof(*load), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (load == MAP_FAILED)
+		fail("no memory");
+	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+		char what[32];
+		load->claimed = 0;
+		for (int k = 0; k < LOAD_WORKERS; k++) {
+			if (fork() == 0)
+				take_all(k);
+		}
+		put_at(rates[i]);
+		for (int k = 0; k < LOAD_WORKERS; k++)
+			wait(NULL);
+		qsort(load->waited_us, LOAD_JOBS, sizeof(double), bench_order);
+		snprintf(what, sizeof(what), "p50-at-%u", rates[i]);
+		bench_print("queue/load", what, load->waited_us[LOAD_JOBS / 2], "us");
+		snprintf(what, sizeof(what), "p99-at-%u", rates[i]);
+		bench_print("queue/load", what, load->waited_us[LOAD_JOBS * 99 / 100], "us");
+	}
+}
+
 int main(int argc, char **argv)
 {
 	redis_start();
+	if (argc > 1 && strcmp(argv[1], "load") == 0) {
+		measure_load();
+		redis_stop();
+		return 0;
+	}
 	if (argc > 1 && strcmp(argv[1], "events") == 0) {
 		measure_events();
 		redis_stop();
 		return 0;
 	}
+	measure_events(); /* while there is nothing else to be read */
 	bench_print("queue/enqueue", "one gateway", enqueue_all(JOBS), "/s");
 	double redis_us;
 	jobs_a_second((struct hand){ 0 }, 2, &redis_us); /* what was just enqueued, too */
-	measure_events();
 	measure("queue/claim-finish", (struct hand){ 0 }, 4000);
 	measure("queue/claim-begin-finish", (struct hand){ .begins = true }, 0);
 	measure("queue/ten-events", (struct hand){ .begins = true, .events = EVENTS, .is_batch = true },

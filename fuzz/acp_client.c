@@ -6,12 +6,15 @@
 #include <string.h>
 
 #include "wire/acp_client.h"
+#include "wire/acp_form.h"
 
 static struct {
 	struct acp_client *client;
 	struct acp_talk *talk;
 	perch_json *json;
 	uint64_t number;
+	struct acp_form *form;
+	uint64_t form_number;
 	bool is_busy;
 } world;
 
@@ -31,6 +34,13 @@ static void fuzz_said(void *data, const struct acp_said *said)
 		check(said->wanted->option_count > 0);
 		world.number = said->wanted->number;
 	}
+	if (said->kind == ACP_SAID_FORM) {
+		acp_form_free(world.form);
+		world.form = NULL;
+		world.form_number = said->number;
+		if (acp_form_new(said->value, STR("bot"), &world.form, NULL) < 0)
+			acp_talk_refuse(said->talk, said->number, -32602, STR("no"));
+	}
 	if (said->kind == ACP_SAID_ASKED)
 		world.number = said->number;
 	if (said->kind == ACP_SAID_TEXT || said->kind == ACP_SAID_STOPPED)
@@ -39,8 +49,38 @@ static void fuzz_said(void *data, const struct acp_said *said)
 		world.is_busy = false;
 }
 
+/* Whatever the answers are, the result is an object, and the questions end. */
+static void fuzz_fill(char letter)
+{
+	static const char *const texts[] = { "", "7", "-1.5", "a@b", "2026-01-31", "x:y" };
+	const size_t chosen[] = { (size_t)(letter & 3), (size_t)(letter & 3) + 1 };
+	struct mcp_question question;
+	const struct mcp_answer answer = {
+		.action = letter == '9' ? MCP_DECLINED : MCP_ANSWERED,
+		.text = str_from(texts[letter % 6]),
+		.yes = letter & 1,
+		.chosen = chosen,
+		.chosen_count = 1 + (letter >= '5'),
+	};
+	if (!world.form || !acp_form_question(world.form, &question))
+		return;
+	check(question.message.len > 0);
+	acp_form_take(world.form, &answer, NULL);
+	if (acp_form_question(world.form, &question))
+		return;
+	struct buf result = { 0 };
+	acp_form_write(world.form, &result);
+	acp_form_free(world.form);
+	world.form = NULL;
+	if (world.talk)
+		acp_talk_answer(world.talk, world.form_number, (struct str){ result.data, result.len });
+	buf_free(&result);
+}
+
 static void fuzz_act(char letter)
 {
+	if (letter >= '0' && letter <= '9')
+		fuzz_fill(letter);
 	const struct acp_talk_options options = { .cwd = STR("/"),
 		.id = letter == 'l' ? STR("s") : STR("") };
 	if (!world.talk && (letter == 'o' || letter == 'l'))
@@ -71,7 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct str rest = { (const char *)data, size };
 	memset(&world, 0, sizeof(world));
 	check(perch_json_new(NULL, &world.json) == 0);
-	const struct acp_client_options options = { STR("perch"), STR("1"), true, true };
+	const struct acp_client_options options = { STR("perch"), STR("1"), true, true, true };
 	check(acp_client_new(&options, &fuzz_table, NULL, &world.client) == 0);
 	while (rest.len) {
 		struct str line = str_cut(&rest, '\n');
@@ -80,6 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (size_t i = 1; i < line.len && line.data[0] == '!'; i++)
 			fuzz_act(line.data[i]);
 	}
+	acp_form_free(world.form);
 	acp_client_free(world.client);
 	perch_json_free(world.json);
 	return 0;

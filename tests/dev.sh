@@ -188,6 +188,65 @@ failure_is_told() {
 }
 check "on a terminal: a step that fails says all" failure_is_told
 
+# fuzzer NAME EXECUTIONS [STATUS]: one that says that it made so many.
+fuzzer() {
+    mkdir -p "$work/budget-asan/fuzz"
+    cat >"$work/budget-asan/fuzz/fuzz-$1" <<END
+#!/bin/sh
+case "\$*" in *-merge=1*) exit ;; *-runs=*) echo "$1 \$*" >>"$calls" ;; esac
+echo '#$2 DONE   cov: 12 ft: 34 corp: 5/6b'
+echo 'stat::number_of_executed_units: $2'
+exit ${3:-0}
+END
+    chmod +x "$work/budget-asan/fuzz/fuzz-$1"
+}
+
+fuzz_for() {
+    PERCH_RELEASE=$work/budget PERCH_FUZZ_CORPUS=$work/inputs "$top/tools/fuzz_budget.sh" "$@" 2>&1
+}
+
+budget_is_spent() {
+    rm -rf "$work/inputs"
+    : >"$calls"
+    fuzzer quick 900
+    fuzzer slow 10
+    said=$(fuzz_for 2e3 quick slow) || return 1
+    printf '%s\n' "$said"
+    printf '%s\n' "$said" | grep -qE '^together +2730 +2730$' || return 1
+    # It had two rounds, which made 20 of the 100 that are the least.
+    cat "$calls"
+    grep -qF 'slow -runs=80' "$calls" && ! grep -q '^quick' "$calls"
+}
+check "fuzz --budget: rounds until all have made so many; the slow one gets its least" budget_is_spent
+
+budget_is_kept() {
+    said=$(fuzz_for 1000 quick) || return 1
+    printf '%s\n' "$said"
+    printf '%s\n' "$said" | grep -qE '^quick +1800 +4500 +12 +34 ' && cat "$work/inputs/executions" &&
+        grep -qx 'slow 30' "$work/inputs/executions"
+}
+check "fuzz --budget: the count goes on where it was" budget_is_kept
+
+finding_is_told() {
+    fuzzer bad 5 77
+    if said=$(fuzz_for 1e4 bad); then return 1; fi
+    says "fuzz-bad found something" && grep -qx 'bad 5' "$work/inputs/executions"
+}
+check "fuzz --budget: a finding ends it, what was made counts" finding_is_told
+
+budget_is_a_number() {
+    status=0
+    said=$(fuzz_for lots quick) || status=$?
+    [ "$status" -eq 64 ] && says "how many executions?"
+}
+check "fuzz --budget: no number, status 64" budget_is_a_number
+
+machines_are_named() {
+    if said=$("$tests/machines/machines.sh" amiga 2>&1); then return 1; fi
+    says "there is no machine amiga: linux-6.1 linux-6.12 aarch64"
+}
+check "machines: one that is not there, and which are" machines_are_named
+
 works_from_anywhere() {
     cd / && "$top/dev" fmt --check
 }

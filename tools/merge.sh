@@ -15,9 +15,12 @@ work=$out.work
 rm -rf "$work"
 mkdir "$work"
 trap 'rm -rf "$work"' EXIT
+# The compiler's own, which may be one for another processor.
+objcopy=$("$@" -print-prog-name=objcopy)
+ar=$("$@" -print-prog-name=ar)
 # shellcheck disable=SC2086 # several options
 "$@" -r -nostdlib -o "$work/merged.o" \
     -Wl,--whole-archive "$archive" -Wl,--no-whole-archive -Wl,-Bstatic $libraries
-objcopy --localize-hidden --wildcard --keep-global-symbol='perch_*' "$work/merged.o"
+"$objcopy" --localize-hidden --wildcard --keep-global-symbol='perch_*' "$work/merged.o"
 rm -f "$out"
-ar rcsD "$out" "$work/merged.o"
+"$ar" rcsD "$out" "$work/merged.o"

@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 typedef enum perch_ask_kind {
-	PERCH_ASK_PROMPT, /* the four of a plugin: `question` */
+	PERCH_ASK_PROMPT, /* the four of a plugin, or of an agent of ACP: `question` */
 	PERCH_ASK_CONFIRM,
 	PERCH_ASK_SELECT,
 	PERCH_ASK_MULTI_SELECT,
@@ -36,15 +36,15 @@ typedef struct perch_ask {
 	uint64_t number;
 	perch_ask_kind kind;
 	perch_text message;
-	const perch_question *question; /* of a plugin; NULL elsewhere */
+	const perch_question *question; /* of the first four kinds; NULL elsewhere */
 	perch_text id;      /* that an agent or an MCP server has given its request; empty elsewhere */
 	perch_text subject; /* the tool that is to be used */
 	perch_text description; /* what the agent says about it */
 	perch_text detail;      /* JSON; empty = none */
 	const perch_ask_option *options;
 	size_t option_count;
-	/* Permission: how long the profile lets a program take to answer, for the frontend to keep;
-	 * 0 = for ever. */
+	/* Permission, question of an agent: how long the profile lets a program take to answer, for the
+	 * frontend to keep; 0 = for ever. */
 	uint64_t patience_ns;
 } perch_ask;
 
@@ -57,8 +57,10 @@ typedef struct perch_answer {
 	bool yes;        /* confirm, permission, approval */
 	const size_t *chosen;
 	size_t chosen_count;
-	const char *option;  /* permission: one of its own */
-	const char *message; /* permission: why not */
+	const char *option; /* permission: one of its own */
+	/* Permission: why not. A question of an agent, with `cancel`: why nobody answers it; without,
+	 * its user has declined. */
+	const char *message;
 	const char *by;      /* approval: the user who decided, for the audit log; NULL = "user" */
 	const char *content; /* form, sampling, roots: the result for the server, a JSON object */
 } perch_answer;

@@ -11,7 +11,10 @@
 enum {
 	DATABASE_VERSION = 3,     /* of the schema; an older one is upgraded, a newer one refused */
 	DATABASE_BUSY_MS = 1000,  /* how long another process's write is waited for */
-	DATABASE_WAL_PAGES = 512, /* half a MiB: what is read again at the next open stays small */
+	DATABASE_WAL_PAGES = 512, /* half a MiB */
+	/* What the first process to open it has to read again, page by page: where each turn is a
+	 * process, all of them do. */
+	DATABASE_WAL_PAGES_AT_OPEN = 64,
 };
 
 enum statement {

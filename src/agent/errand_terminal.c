@@ -23,7 +23,11 @@ static void errand_write_exit(const struct errand *errand, struct perch_json_wri
 		perch_json_write_null(out);
 		return;
 	}
+#ifdef __GLIBC__
 	const char *known = sigabbrev_np(errand->signal);
+#else
+	const char *known = NULL;
+#endif
 	snprintf(name, sizeof(name), known ? "SIG%s" : "%s", known ? known : "unknown");
 	perch_json_write_string(out, name);
 }

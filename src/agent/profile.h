@@ -50,6 +50,7 @@ struct profile_server {
 struct profile_acp {
 	bool fs;              /* it may ask for files */
 	bool terminal;        /* and for commands */
+	bool elicitation;     /* it may ask its user, by forms and pages */
 	uint64_t idle_ns;     /* a process without a turn is ended after it; 0 = never */
 	size_t max_processes; /* of this agent, in as many directories */
 	const struct profile_server *servers;

@@ -296,6 +296,7 @@ _Static_assert(COUNT(keys) == PROFILE_KEYS, "PROFILE_KEYS counts them");
 static const struct key acp_keys[] = {
 	{ "fs", KIND_BOOL, AT(acp.fs), NULL },
 	{ "terminal", KIND_BOOL, AT(acp.terminal), NULL },
+	{ "elicitation", KIND_BOOL, AT(acp.elicitation), NULL },
 	{ "idle_secs", KIND_SECONDS, AT(acp.idle_ns), NULL },
 	{ "max_processes", KIND_COUNT, AT(acp.max_processes), NULL },
 };

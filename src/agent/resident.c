@@ -126,6 +126,8 @@ static void resident_take(struct resident_session *session, const struct acp_sai
 		seat_tell(session->seat, said);
 	else if (said->kind == ACP_SAID_PERMISSION)
 		acp_talk_permit(session->talk, said->wanted->number, (struct str){ 0 });
+	else if (said->kind == ACP_SAID_FORM)
+		acp_talk_answer(session->talk, said->number, STR("{\"action\":\"cancel\"}"));
 }
 
 static void resident_said(void *data, const struct acp_said *said)

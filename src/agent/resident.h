@@ -60,6 +60,10 @@ void seat_leave(struct seat *seat);
 /* One of the options of a permission; empty = none. */
 void seat_permit(struct seat *seat, uint64_t number, struct str option);
 
+/* The result of a form, JSON; or why there is none. */
+void seat_answer(struct seat *seat, uint64_t number, struct str result);
+void seat_refuse(struct seat *seat, uint64_t number, struct str why);
+
 /* Back-pressure: nothing more is read of the process. */
 void seat_hold(struct seat *seat, bool is_held);
 

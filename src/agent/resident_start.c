@@ -173,6 +173,7 @@ int resident_start(perch_host *host, const struct seat_options *options,
 		.version = str_from(perch_version()),
 		.offers_files = resident->profile.acp.fs,
 		.offers_terminals = resident->profile.acp.terminal,
+		.offers_forms = resident->profile.acp.elicitation,
 	};
 	if (r == 0 && acp_client_new(&hello, &resident_client_table, resident, &resident->client) < 0)
 		r = err_no_memory(err);

@@ -253,6 +253,18 @@ void seat_permit(struct seat *seat, uint64_t number, struct str option)
 		acp_talk_permit(seat->session->talk, number, option);
 }
 
+void seat_answer(struct seat *seat, uint64_t number, struct str result)
+{
+	if (seat->session)
+		acp_talk_answer(seat->session->talk, number, result);
+}
+
+void seat_refuse(struct seat *seat, uint64_t number, struct str why)
+{
+	if (seat->session)
+		acp_talk_refuse(seat->session->talk, number, JSONRPC_INVALID_PARAMS, why);
+}
+
 /* As long as one of its turns is not read, the process is not. */
 void seat_hold(struct seat *seat, bool is_held)
 {

@@ -80,7 +80,6 @@ static void session_queue_pass_on(const struct session_turn *left, const struct 
 		presence_announce(&sessions->presence);
 }
 
-/* Gives the ticket back and finds out which turn is next, in one transaction. */
 int session_queue_leave(struct session_turn *turn, bool counts, perch_err *err)
 {
 	struct sessions *sessions = turn->sessions;
@@ -89,15 +88,22 @@ int session_queue_leave(struct session_turn *turn, bool counts, perch_err *err)
 		.key = turn->key, .now = time(NULL), .spending = turn->spending
 	};
 	const struct ticket own = { turn->number, sessions->presence.number };
-	int r = database_run(database, SQL_BEGIN, NULL, err);
-	if (r == 0 && counts)
-		r = database_run(database, SQL_SESSION_COUNT, &session, err);
+	int r = counts ? database_run(database, SQL_SESSION_COUNT, &session, err) : 0;
 	if (r == 0)
 		r = ticket_drop(database, &turn->key, &own, err);
 	if (r == 0)
 		r = ticket_first(database, &sessions->presence, &turn->key, &turn->first, err);
 	turn->has_next = r > 0;
-	if (r >= 0)
+	return r < 0 ? r : 0;
+}
+
+int session_queue_leave_alone(struct session_turn *turn, perch_err *err)
+{
+	struct database *database = &turn->sessions->database;
+	int r = database_run(database, SQL_BEGIN, NULL, err);
+	if (r == 0)
+		r = session_queue_leave(turn, false, err);
+	if (r == 0)
 		r = database_run(database, SQL_COMMIT, NULL, err);
 	if (r < 0) {
 		database_rollback(database);
@@ -133,7 +139,7 @@ static bool session_queue_retry_leaving(struct sessions *sessions)
 	struct session_turn *turn = list_first(&sessions->turns[TURN_LEAVING]);
 	for (struct session_turn *behind; turn; turn = behind) {
 		behind = list_next(turn);
-		if (session_queue_leave(turn, false, NULL) < 0)
+		if (session_queue_leave_alone(turn, NULL) < 0)
 			return true;
 		session_queue_left(turn);
 	}

@@ -13,9 +13,6 @@
 
 enum { SESSION_TIMERS = 3 }; /* due, look, job */
 
-/* Before it is known whether a turn has its ticket. */
-enum { BEGIN_CALLED = 1, BEGIN_RETURNED };
-
 #define TURN_OF(pointer, member) container_of(pointer, struct session_turn, member)
 
 /* Moves it into another stage, and its list. */
@@ -76,9 +73,12 @@ static void session_turn_ask_done(struct session_job *job, int r, const perch_er
 static void session_turn_ask_for_id(struct session_turn *turn)
 {
 	session_turn_move(turn, TURN_ASKING);
-	turn->begin.work = session_turn_ask_work;
-	turn->begin.done = session_turn_ask_done;
-	session_job_begin(turn->sessions, &turn->begin);
+	turn->begin = (struct session_job){
+		.work = session_turn_ask_work,
+		.done = session_turn_ask_done,
+		.only_reads = true,
+	};
+	session_job_do(turn->sessions, &turn->begin);
 }
 
 static void session_turn_due(struct timer *timer, uint64_t now_ns)
@@ -139,7 +139,7 @@ void session_turns_close(struct sessions *sessions)
 	for (int stage = 0; stage < STAGES; stage++) {
 		struct session_turn *turn;
 		while ((turn = list_first(&sessions->turns[stage]))) {
-			session_queue_leave(turn, false, NULL);
+			session_queue_leave_alone(turn, NULL);
 			session_queue_left(turn);
 		}
 	}
@@ -185,20 +185,13 @@ static int session_turn_take_place(struct session_job *job, perch_err *err)
 	struct session_turn *turn = TURN_OF(job, begin);
 	struct sessions *sessions = turn->sessions;
 	struct database *database = &sessions->database;
-	int r = database_run(database, SQL_BEGIN, NULL, err);
-	if (r == 0)
-		r = ticket_take(database, &turn->key, sessions->presence.number, &turn->number, err);
+	session_left_free(&turn->left);
+	int r = ticket_take(database, &turn->key, sessions->presence.number, &turn->number, err);
 	if (r == 0)
 		r = ticket_first(database, &sessions->presence, &turn->key, &turn->first, err);
 	/* One that need not wait learns its id in the same transaction. */
 	if (r >= 0 && turn->first.number == turn->number)
 		r = sessions_left(turn->sessions, &turn->key, &turn->left, err);
-	if (r >= 0)
-		r = database_run(database, SQL_COMMIT, NULL, err);
-	if (r < 0) {
-		database_rollback(database);
-		session_left_free(&turn->left);
-	}
 	return r;
 }
 
@@ -206,14 +199,11 @@ static void session_turn_have_place(struct session_job *job, int r, const perch_
 {
 	struct session_turn *turn = TURN_OF(job, begin);
 	struct sessions *sessions = turn->sessions;
-	bool is_returned = turn->begin_result == BEGIN_RETURNED;
-	turn->begin_result = r;
 	if (turn->stage != TURN_COMING) /* it has ended meanwhile */
 		return;
 	if (r < 0) {
-		sessions->error = *err;
-		if (is_returned)
-			session_turn_fail(turn, err);
+		session_left_free(&turn->left);
+		session_turn_fail(turn, err);
 		return;
 	}
 	session_turn_move(turn, TURN_WAITING);
@@ -234,16 +224,8 @@ int session_turn_begin(struct sessions *sessions, const struct session_key *key,
 	turn->data = data;
 	turn->begin =
 		(struct session_job){ .work = session_turn_take_place, .done = session_turn_have_place };
-	turn->begin_result = BEGIN_CALLED;
 	list_append(&sessions->turns[TURN_COMING], turn);
-	session_job_begin(sessions, &turn->begin);
-	if (turn->begin_result < 0) {
-		r = err_set(err, turn->begin_result, "%s", sessions->error.text);
-		session_turn_free(turn);
-		return r;
-	}
-	if (turn->begin_result == BEGIN_CALLED)
-		turn->begin_result = BEGIN_RETURNED;
+	session_job_add(sessions, &turn->begin, TIMER_FIRST);
 	*ret_turn = turn;
 	return 0;
 }
@@ -288,7 +270,7 @@ static void session_turn_store(struct session_turn *turn, enum statement stateme
 	*job = (struct text_job){ { .work = session_turn_store_text, .done = session_turn_text_stored },
 		turn, statement, done, data };
 	strcpy(job->text, text);
-	session_job_begin(turn->sessions, &job->job);
+	session_job_do(turn->sessions, &job->job);
 }
 
 void session_turn_id(struct session_turn *turn, const char *id, session_done_fn *done, void *data)
@@ -347,5 +329,6 @@ void session_turn_end(struct session_turn *turn, const struct session_spending *
 	turn->ended_data = data;
 	turn->end =
 		(struct session_job){ .work = session_turn_record_end, .done = session_turn_end_recorded };
-	session_job_begin(turn->sessions, &turn->end);
+	/* The agent of the next turn is started first, and runs while this is written. */
+	session_job_add(turn->sessions, &turn->end, TIMER_THEN);
 }

@@ -53,6 +53,9 @@ enum { SESSION_KEY_MAX = 4096, SESSIONS_PATH_MAX = 4096 };
  * database, no permission … */
 int sessions_open(perch_host *host, struct sessions **ret_sessions, perch_err *err);
 
+/* What is to be done from the loop is done now, as far as no other process writes. */
+void sessions_settle(struct sessions *sessions);
+
 /* To be called before it is closed. Jobs that wait because another process writes are done now, or
  * fail after a second; so each `done` is called. Later calls wait for such a process. */
 void sessions_finish(struct sessions *sessions);

@@ -69,15 +69,17 @@ int ticket_drop(struct database *database, const struct session_key *key,
 int ticket_first(struct database *database, const struct presence *presence,
 	const struct session_key *key, struct ticket *ret_ticket, perch_err *err);
 
-/* One transaction with the database. Lives inside its owner. */
+/* What is done with the database in one transaction, alone or with others. Lives inside its owner.
+ */
 struct session_job {
 	struct link link;
 	struct sessions *sessions;
-	/* -EBUSY = another process writes: it is called again. */
+	/* Inside a transaction; may be called again, when that was not committed. */
 	int (*work)(struct session_job *job, perch_err *err);
 	/* Once; may free it. */
 	void (*done)(struct session_job *job, int r, const perch_err *err);
 	uint64_t until_ns; /* how long it is tried */
+	bool only_reads;   /* so a writer does not matter */
 };
 
 struct sessions {
@@ -115,7 +117,6 @@ struct session_turn {
 	struct session_spending spending;
 	struct session_job begin; /* takes a ticket; later finds out the id */
 	struct session_job end;
-	int begin_result; /* 1 = not known yet */
 	session_ready_fn *ready;
 	session_done_fn *ended;
 	void *data;
@@ -127,7 +128,11 @@ struct session_turn {
 
 /* In session_jobs.c. Does it at once, if another process does not write; else later, from the
  * loop. `done` may be called before this returns. */
-void session_job_begin(struct sessions *sessions, struct session_job *job);
+void session_job_do(struct sessions *sessions, struct session_job *job);
+
+/* Does it from the loop, at one of the moments that are due at once (TIMER_FIRST …), with all
+ * others that have come by then. */
+void session_job_add(struct sessions *sessions, struct session_job *job, uint64_t when_ns);
 
 /* Before there is a loop, and once the database is open. */
 void session_jobs_prepare(struct sessions *sessions);
@@ -153,9 +158,10 @@ void session_queue_wait(struct session_turn *turn);
 /* Looks at the queue soon: for the turns that wait, and for those that could not leave. */
 void session_queue_look_soon(struct sessions *sessions);
 
-/* Gives the ticket back and finds out which turn is next, in one transaction; then ends the turn
- * and lets the next begin. */
+/* Gives the ticket back and finds out which turn is next, in the transaction that is open or in one
+ * of its own; then ends the turn and lets the next begin. */
 int session_queue_leave(struct session_turn *turn, bool counts, perch_err *err);
+int session_queue_leave_alone(struct session_turn *turn, perch_err *err);
 void session_queue_left(struct session_turn *turn);
 
 void session_queue_prepare(struct sessions *sessions);

@@ -43,7 +43,7 @@ static void turn_tell_warnings(struct agent_turn *turn)
 
 void turn_tell_start(struct agent_turn *turn)
 {
-	if (turn->is_told)
+	if (turn->is_told || turn->options.is_quiet)
 		return;
 	turn->is_told = true;
 	TELL(turn, started, turn);
@@ -72,7 +72,7 @@ static void turn_begun_due(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
 	struct agent_turn *turn = turn_enter(TURN_OF(timer, begun));
-	if (turn->failure)
+	if (turn->failure && !turn->options.is_quiet)
 		turn_tell_failure(turn);
 	else
 		turn_tell_start(turn);
@@ -105,7 +105,7 @@ const struct sandbox *turn_sandbox(const struct agent_turn *turn)
 
 bool turn_is_asking(const struct agent_turn *turn)
 {
-	return turn->wants.count || agent_engine_is_asking(turn->engine);
+	return turn->wants.count || turn->forms.count || agent_engine_is_asking(turn->engine);
 }
 
 void turn_stop(struct agent_turn *turn)
@@ -115,6 +115,7 @@ void turn_stop(struct agent_turn *turn)
 	else if (turn->seat)
 		seat_stop(turn->seat);
 	turn_seat_drop_wants(turn);
+	turn_forms_drop(turn);
 }
 
 /* As long as the turn: a process that serves it may be gone earlier. */
@@ -232,6 +233,7 @@ static void turn_on_ended(perch_child *child, void *data, const perch_result *re
 {
 	(void)child;
 	struct agent_turn *turn = turn_enter(data);
+	turn_tell_start(turn);
 	turn_tell_end(turn, result);
 	turn_leave(turn);
 }
@@ -265,6 +267,23 @@ static int turn_make_engine(struct agent_turn *turn)
 	return agent_engine_new(&turn->engine_options, &turn_effects, turn, &turn->engine);
 }
 
+/* A stream that is paused does not end, nor does its child: so a turn that is to be quiet is. */
+static void turn_hold_stream(struct agent_turn *turn, perch_stream stream, bool is_held)
+{
+	if (turn->child && is_held)
+		perch_child_pause(turn->child, stream);
+	else if (turn->child)
+		perch_child_resume(turn->child, stream);
+}
+
+static void turn_hold_streams(struct agent_turn *turn)
+{
+	bool is_quiet = turn->options.is_quiet;
+	bool shows_stderr = turn->options.stderr_bytes;
+	turn_hold_stream(turn, PERCH_STDOUT, turn->is_held || is_quiet);
+	turn_hold_stream(turn, PERCH_STDERR, (turn->is_held && shows_stderr) || is_quiet);
+}
+
 int agent_turn_start(perch_host *host, const struct agent_turn_options *options,
 	struct agent_turn **ret_turn, perch_err *err)
 {
@@ -289,6 +308,8 @@ int agent_turn_start(perch_host *host, const struct agent_turn_options *options,
 	}
 	turn_launch(turn, &child_events);
 	turn_clocks_start(turn);
+	if (turn->options.is_quiet)
+		turn_hold_streams(turn);
 	*ret_turn = turn;
 	return 0;
 }
@@ -308,23 +329,23 @@ void agent_turn_cancel(struct agent_turn *turn, int signal)
 	turn_stop(turn);
 }
 
-static void turn_hold_stream(struct agent_turn *turn, perch_stream stream)
-{
-	if (turn->child && turn->is_held)
-		perch_child_pause(turn->child, stream);
-	else if (turn->child)
-		perch_child_resume(turn->child, stream);
-}
-
 void agent_turn_hold(struct agent_turn *turn, bool is_held)
 {
 	turn->is_held = is_held;
 	turn->heard_ns = clock_now_ns();
-	turn_hold_stream(turn, PERCH_STDOUT);
+	turn_hold_streams(turn);
 	if (turn->seat)
 		seat_hold(turn->seat, is_held);
-	if (turn->options.stderr_bytes)
-		turn_hold_stream(turn, PERCH_STDERR);
+}
+
+void agent_turn_show(struct agent_turn *turn)
+{
+	if (!turn || !turn->options.is_quiet)
+		return;
+	turn->options.is_quiet = false;
+	turn->heard_ns = clock_now_ns();
+	turn_hold_streams(turn);
+	timer_set(&turn->host->loop.timers, &turn->begun, TIMER_LAST);
 }
 
 void agent_turn_permit(
@@ -359,6 +380,7 @@ void agent_turn_free(struct agent_turn *turn)
 	turn->child = NULL;
 	turn->is_over = true;
 	turn_seat_drop_wants(turn);
+	turn_forms_drop(turn);
 	seat_free(steal(&turn->seat));
 	if (turn->entered)
 		return;

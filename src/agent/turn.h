@@ -7,6 +7,7 @@
 #include "agent/profile.h"
 #include "base/str.h"
 #include "perch/agent.h"
+#include "perch/ask.h"
 
 struct residents;
 struct trace;
@@ -45,6 +46,10 @@ struct agent_turn_events {
 	/* 0.4: answer with agent_turn_permit, in any order. NULL = denied. */
 	void (*permission)(
 		void *data, struct agent_turn *turn, const struct agent_permission *permission);
+	/* ACP: the agent wants its user asked; answer with agent_turn_answer. It is valid until then,
+	 * or until it is withdrawn. NULL = nobody is there. */
+	void (*question)(
+		void *data, struct agent_turn *turn, struct str request_id, const perch_question *question);
 	/* ACP: an answer is not wanted any more. */
 	void (*withdrawn)(void *data, struct agent_turn *turn, struct str request_id);
 	/* The last. */
@@ -69,6 +74,7 @@ struct agent_turn_options {
 	uint64_t spent_ns;   /* of the profile's budget, by earlier turns of the session */
 	bool no_stream;
 	bool allow_shell_message;
+	bool is_quiet;      /* nothing is told before agent_turn_show */
 	size_t line_limit;  /* bytes; 0 = AGENT_LINE_LIMIT, 8 MiB */
 	size_t total_limit; /* of stdout; 0 = AGENT_TOTAL_LIMIT, 64 MiB */
 	struct trace *trace;
@@ -90,12 +96,20 @@ void agent_turn_cancel(struct agent_turn *turn, int signal);
  * A turn whose agent has exited meanwhile ends after the release. */
 void agent_turn_hold(struct agent_turn *turn, bool is_held);
 
+/* What it has to tell is told, if it was to be quiet. */
+void agent_turn_show(struct agent_turn *turn);
+
 void agent_turn_permit(
 	struct agent_turn *turn, struct str request_id, bool allowed, struct str message);
 
 /* The same by one of the options that the agent offers. */
 void agent_turn_choose(
 	struct agent_turn *turn, struct str request_id, bool allowed, struct str option);
+
+/* Answers a question; the next one of the same form comes from the loop. Fails with -EINVAL (it
+ * does not fit: err has words for the user, and it stays open), -ESTALE (not open), -ENOMEM. */
+int agent_turn_answer(
+	struct agent_turn *turn, struct str request_id, const perch_answer *answer, perch_err *err);
 
 /* Of the sandbox that it runs in; NULL = none, or it has not come so far. */
 const char *const *agent_turn_layers(const struct agent_turn *turn);

@@ -94,7 +94,7 @@ void turn_clocks_start(struct agent_turn *turn)
 	struct timers *timers = &turn->host->loop.timers;
 	uint64_t now_ns = clock_now_ns();
 	turn->heard_ns = now_ns;
-	timer_set(timers, &turn->begun, now_ns);
+	timer_set(timers, &turn->begun, TIMER_LAST);
 	if (turn->failure)
 		return;
 	uint64_t wall_ns = turn_clocks_wall_of(turn);

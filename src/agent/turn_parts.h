@@ -28,6 +28,7 @@ struct agent_turn {
 	/* Of an agent of ACP instead: what it has of its process, and what that asks for. */
 	struct seat *seat;
 	struct list wants;
+	struct list forms;
 	bool is_answered; /* the prompt has ended, in one way or another */
 	const char *const *layers;
 	uint64_t started_ns;
@@ -78,6 +79,17 @@ void turn_seat_permit(
 
 /* Nobody answers what is wanted any more. */
 void turn_seat_drop_wants(struct agent_turn *turn);
+
+/* ---- turn_form.c ------------------------------------------------------------ */
+
+/* The agent wants its user asked. */
+void turn_form_take(struct agent_turn *turn, uint64_t number, const perch_json_value *params);
+
+/* It does not any more; false: that is no form. */
+bool turn_form_withdraw(struct agent_turn *turn, uint64_t number);
+
+/* Nobody is to answer any more. */
+void turn_forms_drop(struct agent_turn *turn);
 
 /* ---- turn_start.c ------------------------------------------------------------ */
 

@@ -125,6 +125,8 @@ static void turn_seat_ask(struct agent_turn *turn, const struct acp_wanted *want
 static void turn_seat_withdraw(struct agent_turn *turn, uint64_t number)
 {
 	char id[NUMBER_SIZE];
+	if (turn_form_withdraw(turn, number))
+		return;
 	snprintf(id, sizeof(id), "%" PRIu64, number);
 	struct turn_want *want = turn_want_find(turn, str_from(id));
 	if (!want)
@@ -158,6 +160,9 @@ static void turn_seat_answered(struct agent_turn *turn)
 	const perch_result result = { .reach = seat_reach(turn->seat) };
 	turn->is_answered = true;
 	turn_seat_drop_wants(turn);
+	turn_forms_drop(turn);
+	if (turn->is_over)
+		return;
 	if (seat_is_own(turn->seat))
 		seat_leave(turn->seat);
 	else
@@ -176,6 +181,8 @@ static void turn_seat_said(void *data, const struct acp_said *said, size_t bytes
 	}
 	if (said->kind == ACP_SAID_PERMISSION)
 		turn_seat_ask(turn, said->wanted);
+	else if (said->kind == ACP_SAID_FORM)
+		turn_form_take(turn, said->number, said->value);
 	else if (said->kind == ACP_SAID_WITHDRAWN)
 		turn_seat_withdraw(turn, said->number);
 	else

@@ -52,19 +52,33 @@ int buf_append_slow(struct buf *buf, const void *data, size_t len)
 	return 0;
 }
 
+int buf_append_number(struct buf *buf, uint64_t number)
+{
+	char digits[20];
+	char *end = digits + sizeof(digits);
+	char *at = end;
+	do {
+		*--at = (char)('0' + number % 10);
+		number /= 10;
+	} while (number);
+	return buf_append(buf, at, (size_t)(end - at));
+}
+
+/* Mostly there is room for it, and it is written once. */
 int buf_printf(struct buf *buf, const char *format, ...)
 {
 	va_list args;
 	va_list again;
+	size_t room = buf->failed ? 0 : buf->cap - buf->len;
 	va_start(args, format);
 	va_copy(again, args);
-	int wanted = vsnprintf(NULL, 0, format, args);
+	int wanted = vsnprintf(room ? buf->data + buf->len : NULL, room, format, args);
 	va_end(args);
 	int r = wanted < 0 ? buf_fail(buf) : buf_reserve(buf, (size_t)wanted + 1);
-	if (r == 0) {
+	if (r == 0 && (size_t)wanted >= room)
 		vsnprintf(buf->data + buf->len, (size_t)wanted + 1, format, again);
+	if (r == 0)
 		buf->len += (size_t)wanted;
-	}
 	va_end(again);
 	return r;
 }

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,6 +46,9 @@ static inline int buf_append_text(struct buf *buf, const char *text)
 {
 	return buf_append(buf, text, strlen(text));
 }
+
+/* In decimal digits. */
+int buf_append_number(struct buf *buf, uint64_t number);
 
 int buf_printf(struct buf *buf, const char *format, ...) PERCH_PRINTF(2, 3);
 

@@ -24,14 +24,23 @@ static const struct {
 	{ PERCH_EINTERPRETER, "the interpreter of the script is missing" },
 };
 
-/* strerrordesc_np is a constant table: no locale, no shared buffer. */
+/* A constant table: no locale, no shared buffer. musl's strerror is one. */
+static const char *err_of_system(int number)
+{
+#ifdef __GLIBC__
+	return strerrordesc_np(number);
+#else
+	return strerror(number);
+#endif
+}
+
 const char *perch_strerror(int code)
 {
 	for (size_t i = 0; i < COUNT(own_codes); i++) {
 		if (own_codes[i].code == code)
 			return own_codes[i].text;
 	}
-	const char *text = code <= 0 && code > -4096 ? strerrordesc_np(-code) : NULL;
+	const char *text = code <= 0 && code > -4096 ? err_of_system(-code) : NULL;
 	return text ? text : "unknown error";
 }
 

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/macros.h"
 #include "base/replace.h"
 #include "base/str.h"
 
@@ -38,19 +38,28 @@ static const char *paths_absolute_variable(const char *name)
 
 enum { PASSWD_LINE_MAX = 16 * 1024 };
 
+/* Whether the line is this user's; then his home is written. */
+static bool paths_take_account(char *line, char ret_home[PATH_MAX])
+{
+	char *fields[7] = { NULL };
+	for (size_t i = 0; i < COUNT(fields) && line; i++)
+		fields[i] = strsep(&line, ":\n");
+	if (!fields[5] || fields[2][0] < '0' || fields[2][0] > '9' ||
+		strtoul(fields[2], NULL, 10) != getuid())
+		return false;
+	snprintf(ret_home, PATH_MAX, "%s", fields[5]);
+	return true;
+}
+
 bool paths_account_home(char ret_home[PATH_MAX])
 {
-	char buffer[PASSWD_LINE_MAX];
-	struct passwd account;
-	struct passwd *found = NULL;
+	char line[PASSWD_LINE_MAX];
 	FILE *accounts = fopen("/etc/passwd", "re");
 	if (!accounts)
 		return false;
 	bool is_found = false;
-	while (!is_found && fgetpwent_r(accounts, &account, buffer, sizeof(buffer), &found) == 0)
-		is_found = account.pw_uid == getuid();
-	if (is_found)
-		snprintf(ret_home, PATH_MAX, "%s", account.pw_dir);
+	while (!is_found && fgets(line, sizeof(line), accounts))
+		is_found = paths_take_account(line, ret_home);
 	fclose(accounts);
 	return is_found && ret_home[0] == '/';
 }

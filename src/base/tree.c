@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/linux_calls.h"
 #include "base/listing.h"
 #include "base/paths.h"
 #include "base/str.h"

@@ -299,6 +299,8 @@ int turn_request_read(const perch_json_value *root, const char *profile, struct 
 	*ret_request = (struct turn_request){ 0 };
 	if (perch_json_type_of(root) != PERCH_JSON_OBJECT)
 		return err_set(err, -EINVAL, "a turn is an object: {\"id\":…,\"message\":…}");
+	if (perch_json_get(root, "answer"))
+		return turn_answer_read(root, arena, &ret_request->answer, err);
 	if (perch_json_get(root, "cancel"))
 		return turn_request_read_cancel(root, arena, ret_request, err);
 	if (perch_json_get(root, "permit"))

@@ -7,6 +7,7 @@
  * the end of one: {"cancel":"t1"}, or the answer to what its agent asks for:
  *
  *     {"permit":"t1","request_id":"r1","allow":true,"message":"…"}
+ *     {"answer":"t1","ask":1,"value":"…"}, or "cancel":true
  *
  * No I/O. */
 #ifndef EVENTS_TURN_REQUEST_H
@@ -32,10 +33,19 @@ struct turn_permit {
 	const char *message; /* "" = none */
 };
 
+/* The answer to a question: a text, true or false, the number of an option, or a list of them. */
+struct turn_answer {
+	const char *turn; /* its id; NULL = this is none */
+	uint64_t ask;
+	perch_json_type type; /* of the value; PERCH_JSON_NONE = it is cancelled */
+	perch_answer answer;
+};
+
 struct turn_request {
 	const char *cancel; /* the id of the turn to end; NULL = this is a new one: */
 	const char *id;
 	struct turn_permit permit;
+	struct turn_answer answer;
 	perch_job_request turn;
 	perch_agent_turn_options options;         /* its session_id and clock; turn.turn is not set */
 	const char *unknown[REQUEST_UNKNOWN_MAX]; /* members that mean nothing */
@@ -48,5 +58,11 @@ struct turn_request {
  * what counts when the line names none; NULL = it must. */
 int turn_request_read(const perch_json_value *root, const char *profile, struct arena *arena,
 	struct turn_request *ret_request, perch_err *err);
+
+/* ---- turn_answer.c --------------------------------------------------------------- */
+
+/* The line of an answer. -EINVAL, -ENOMEM. */
+int turn_answer_read(const perch_json_value *root, struct arena *arena,
+	struct turn_answer *ret_answer, perch_err *err);
 
 #endif

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/linux_calls.h"
 #include "base/regular.h"
 #include "base/replace.h"
 #include "base/stamp.h"

@@ -235,6 +235,10 @@ void mcp_gather_free(struct mcp_gather *gather);
 
 /* ---- passage.c, further --------------------------------------------------------------- */
 
+/* A request that is passed on to the MCP server of a binding; nothing is copied. */
+perch_job_request mcp_passage_request(
+	const char *binding, const char *method, struct str params, perch_sink_fn *sink, void *data);
+
 /* A job whose end is of no matter. */
 void mcp_passage_errand(struct mcp_front *front, const struct mcp_caller *caller, bool is_legacy,
 	const char *binding, const char *method, struct str params);

@@ -21,14 +21,18 @@ void mcp_gather_free(struct mcp_gather *gather)
 	free(gather);
 }
 
+static void mcp_gather_close_one(struct mcp_gather *gather);
+
 void mcp_gather_abandon(struct mcp_gather *gather)
 {
 	gather->wire = NULL;
 	gather->is_abandoned = true;
+	gather->open++; /* a job may end at once, and it with its last one */
 	for (size_t i = 0; i < gather->count; i++) {
 		if (gather->parts[i].job)
 			perch_job_cancel(gather->parts[i].job, SIGTERM);
 	}
+	mcp_gather_close_one(gather);
 }
 
 const char *mcp_gather_dup(struct mcp_gather *gather, struct str text)
@@ -222,6 +226,13 @@ static void mcp_gather_finish(struct mcp_gather *gather)
 
 /* ---- its parts ----------------------------------------------------------------- */
 
+/* The last one ends it all. */
+static void mcp_gather_close_one(struct mcp_gather *gather)
+{
+	if (--gather->open == 0)
+		mcp_gather_finish(gather);
+}
+
 static void mcp_gather_part_end(struct mcp_part *part, const perch_job_end *end)
 {
 	struct mcp_gather *gather = part->gather;
@@ -232,8 +243,7 @@ static void mcp_gather_part_end(struct mcp_part *part, const perch_job_end *end)
 		mcp_job_log(gather->wire, MCP_LEVEL_WARNING, str_from(part->binding),
 			STR("\"this server does not say what it has\""));
 	perch_job_free(job);
-	if (--gather->open == 0)
-		mcp_gather_finish(gather);
+	mcp_gather_close_one(gather);
 }
 
 static void mcp_gather_part_take(perch_job *job, void *data, const perch_event *event)
@@ -253,18 +263,14 @@ void mcp_gather_ask(
 	struct mcp_gather *gather, const struct mcp_listing *listing, const char *binding)
 {
 	_cleanup_(arena_free) struct arena arena = { 0 };
-	perch_job_request request = PERCH_JOB_REQUEST_INIT;
 	struct mcp_part *part = &gather->parts[gather->count];
+	perch_job_request request = mcp_passage_request(
+		binding, listing->method, (struct str){ 0 }, mcp_gather_part_take, part);
 	*part = (struct mcp_part){ .gather = gather, .listing = listing };
 	part->binding = mcp_gather_dup(gather, str_from(binding));
 	if (!part->binding)
 		return;
 	gather->count++;
-	request.kind = PERCH_ENTRY_TOOL;
-	request.name = binding;
-	request.method = listing->method;
-	request.sink = mcp_gather_part_take;
-	request.data = part;
 	mcp_task_tell_client(&gather->wish, &arena, &request);
 	if (perch_job_submit(gather->front->service, &request, &part->job, NULL) == 0)
 		gather->open++;

@@ -16,6 +16,20 @@ static const struct mcp_listing mcp_list_templates = { "resources/templates/list
 	PERCH_ENTRY_TEMPLATE, "uriTemplate" };
 static const struct mcp_listing mcp_list_prompts = { "prompts/list", PERCH_ENTRY_PROMPT, "name" };
 
+perch_job_request mcp_passage_request(
+	const char *binding, const char *method, struct str params, perch_sink_fn *sink, void *data)
+{
+	perch_job_request request = PERCH_JOB_REQUEST_INIT;
+	request.kind = PERCH_ENTRY_TOOL;
+	request.name = binding;
+	request.method = method;
+	request.input = params.data;
+	request.input_len = params.len;
+	request.sink = sink;
+	request.data = data;
+	return request;
+}
+
 struct mcp_server_offers mcp_passage_offers(const struct mcp_offers *offers)
 {
 	struct mcp_server_offers found = { .resources = mcp_resources_are_shown(offers) };
@@ -159,18 +173,29 @@ static void mcp_passage_done(perch_job *job, void *data, const perch_event *even
 void mcp_passage_errand(struct mcp_front *front, const struct mcp_caller *caller, bool is_legacy,
 	const char *binding, const char *method, struct str params)
 {
-	perch_job_request request = PERCH_JOB_REQUEST_INIT;
+	perch_job_request request =
+		mcp_passage_request(binding, method, params, mcp_passage_done, NULL);
 	perch_job *job;
-	request.kind = PERCH_ENTRY_TOOL;
-	request.name = binding;
-	request.method = method;
-	request.input = params.data;
-	request.input_len = params.len;
-	request.sink = mcp_passage_done;
 	request.caller.name = caller->name[0] ? caller->name : NULL;
 	request.session = caller->session[0] ? caller->session : NULL;
 	request.is_legacy = is_legacy;
 	perch_job_submit(front->service, &request, &job, NULL);
+}
+
+/* A subscription whose server is still looked for. False: there is none. */
+static bool mcp_passage_gives_up(
+	const struct mcp_front *front, const struct mcp_caller *caller, const char *uri)
+{
+	struct mcp_gather *gather = list_first(&front->gathers);
+	while (gather &&
+		(gather->is_abandoned || !gather->method ||
+			strcmp(gather->method, "resources/subscribe") != 0 || strcmp(gather->name, uri) != 0 ||
+			strcmp(gather->caller.name, caller->name) != 0 ||
+			strcmp(gather->caller.session, caller->session) != 0))
+		gather = list_next(gather);
+	if (gather)
+		mcp_gather_abandon(gather);
+	return gather;
 }
 
 void mcp_passage_subscribe(struct mcp_front *front, const struct mcp_wish *wish)
@@ -184,7 +209,7 @@ void mcp_passage_subscribe(struct mcp_front *front, const struct mcp_wish *wish)
 	perch_json_begin_object(&writer);
 	json_write_text(&writer, "uri", wish->name);
 	perch_json_end_object(&writer);
-	if (!name || params.failed)
+	if (!name || params.failed || (is_end && mcp_passage_gives_up(front, caller, name)))
 		return;
 	struct str text = { params.data, params.len };
 	size_t count = mcp_passage_servers(front, caller, PERCH_ENTRY_RESOURCE, name, servers);

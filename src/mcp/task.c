@@ -309,15 +309,8 @@ void mcp_task_pass(struct mcp_front *front, const struct mcp_wish *wish, const c
 	const perch_entry entry = { .kind = PERCH_ENTRY_TOOL, .name = binding };
 	_cleanup_(mcp_cleanup_task) struct mcp_task *task = mcp_task_new(front, wish, &entry);
 	_cleanup_(arena_free) struct arena arena = { 0 };
-	perch_job_request request = PERCH_JOB_REQUEST_INIT;
+	perch_job_request request = mcp_passage_request(binding, method, params, mcp_task_take, task);
 	perch_err err = { 0 };
-	request.kind = PERCH_ENTRY_TOOL;
-	request.name = binding;
-	request.method = method;
-	request.input = params.data;
-	request.input_len = params.len;
-	request.sink = mcp_task_take;
-	request.data = task;
 	mcp_task_tell_client(wish, &arena, &request);
 	int r = task ? perch_job_submit(front->service, &request, &task->job, &err) : -ENOMEM;
 	if (r == -ENOENT) {

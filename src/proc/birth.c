@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/bare_call.h"
+#include "base/linux_calls.h"
 #include "base/macros.h"
 #include "guard/guard_table.h"
 #include "guard/mark.h"
@@ -165,11 +166,15 @@ IN_CHILD static int birth_enter_seccomp(struct birth *birth)
  * would run here, in the parent's memory. */
 IN_CHILD static int birth_reset_signals(struct birth *birth)
 {
-	(void)birth;
 	const struct sigaction fresh = { .sa_handler = SIG_DFL };
 	for (int number = 1; number <= SIGRTMAX; number++) {
-		struct sigaction now;
-		if (sigaction(number, NULL, &now) == 0 && now.sa_handler != SIG_DFL)
+		uint64_t bit = SIGNAL_BIT(number);
+		struct sigaction now = { .sa_handler = SIG_DFL };
+		if (!(birth->settled_signals & bit))
+			sigaction(number, NULL, &now);
+		if (now.sa_handler == SIG_DFL)
+			birth->default_signals |= bit;
+		else
 			sigaction(number, &fresh, NULL);
 	}
 	sigset_t none;

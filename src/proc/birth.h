@@ -5,6 +5,7 @@
 #define PROC_BIRTH_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "proc/spawn.h"
@@ -19,6 +20,8 @@ struct birth {
 	int fds[SLOT_COUNT]; /* the slots that are in use, -1 for the others */
 	int first_unneeded_fd;
 	int program_fd;               /* of a room's init: opened before the mounts may cover it */
+	uint64_t settled_signals;     /* a bit for each that is as it was found at an earlier birth */
+	uint64_t default_signals;     /* the child's report: those that it need not reset */
 	struct spawn_failure failure; /* the child's report to its parent */
 };
 

@@ -171,9 +171,20 @@ static void free_cgroup(struct cgroup *cgroup)
 	free(cgroup);
 }
 
+/* What the directory above does not have, one in it cannot get. Making and removing one takes as
+ * long as a hundred other calls. */
+static bool cgroup_can_limit(const char *above, const struct cgroup_limits *limits)
+{
+	_cleanup_fd_ int directory = cgroup_open_file(AT_FDCWD, above, O_RDONLY | O_DIRECTORY);
+	return (limits->memory && cgroup_file_has_word(directory, "cgroup.controllers", "memory")) ||
+		(limits->processes && cgroup_file_has_word(directory, "cgroup.controllers", "pids"));
+}
+
 static int cgroup_make_below(const struct cgroup_tree *tree, const char *above,
 	const struct cgroup_limits *limits, struct cgroup **ret_cgroup)
 {
+	if (limits->or_none && !cgroup_can_limit(above, limits))
+		return -ENOTSUP;
 	struct cgroup *cgroup = malloc(sizeof(*cgroup));
 	if (!cgroup)
 		return -ENOMEM;
@@ -211,6 +222,8 @@ int cgroup_open(const struct cgroup_tree *tree, const struct cgroup_limits *limi
 	if (r == -ENOMEM)
 		return err_no_memory(err);
 	char shown[FILE_SHOWN_MAX];
+	if (r == -ENOTSUP && limits->or_none)
+		return err_set(err, r, "a cgroup in '%s' could limit nothing", file_shown(own, shown));
 	return r < 0 ? err_set(err, PERCH_ESANDBOX, "no cgroup can be made in '%s': %s",
 					   file_shown(own, shown), perch_strerror(r))
 				 : 0;

@@ -16,6 +16,7 @@ struct cgroup;
 struct cgroup_limits {
 	uint64_t memory;    /* bytes */
 	uint64_t processes; /* threads count as well */
+	bool or_none;       /* where none of them can hold, none is made: -ENOTSUP */
 };
 
 /* The files that describe the tree, so that tests can bring their own. */

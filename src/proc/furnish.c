@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/linux_calls.h"
 #include "base/str.h"
 #include "proc/birth.h"
 

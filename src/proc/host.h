@@ -32,6 +32,7 @@ struct perch_host {
 	struct log log;
 	bool die_with_thread;
 	bool ignores_sigpipe;
+	bool runs_once; /* so nothing is kept for a next run */
 	struct host_cgroups cgroups;
 	struct rlimit open_files; /* the limit that children get; rlim_max 0 = ours */
 	/* Directories that the program executes its own programs from (NULL: none but the guard's):

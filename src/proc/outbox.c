@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/linux_calls.h"
 #include "base/macros.h"
 
 #ifndef RWF_NOSIGNAL

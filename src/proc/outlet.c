@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/linux_calls.h"
 #include "base/macros.h"
 
 enum {

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/linux_calls.h"
 #include "proc/birth.h"
 
 const char room_fs_void_file[] = "file";

@@ -267,7 +267,11 @@ static int spawn_move_above_stdio(int *pidfd, pid_t pid)
 int spawner_spawn(struct spawner *spawner, const struct spawn_plan *plan, pid_t *ret_pid,
 	int *ret_pidfd, struct spawn_failure *failure)
 {
-	struct birth birth = { .plan = plan, .parent = getpid() };
+	struct birth birth = {
+		.plan = plan,
+		.parent = getpid(),
+		.settled_signals = spawner->settled_signals,
+	};
 	int r = spawn_fill_slots(spawner, plan, &birth);
 	_cleanup_fd_ int pidfd = -1;
 	pid_t pid = r < 0 ? r : spawn_start(spawner, &birth, &pidfd);
@@ -281,6 +285,8 @@ int spawner_spawn(struct spawner *spawner, const struct spawn_plan *plan, pid_t 
 		*failure = birth.failure;
 		return -1;
 	}
+	if (spawner->owns_signals && birth.default_signals)
+		spawner->settled_signals = birth.default_signals & ~SIGNALS_CHANGED;
 	r = spawn_move_above_stdio(&pidfd, pid);
 	if (r < 0)
 		return spawn_fail(failure, STAGE_DESCRIPTORS, -r);

@@ -3,6 +3,7 @@
 #ifndef PROC_SPAWN_H
 #define PROC_SPAWN_H
 
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,7 +35,15 @@ struct spawner {
 	int null_fd;
 	char *stack; /* one of each kind */
 	bool plain_fork;
+	bool owns_signals; /* this process changes none but SIGNALS_CHANGED, once it has a child */
+	uint64_t settled_signals; /* which a newborn need not look at: a call for each of 64 */
 };
+
+/* What our own commands ignore, some of them while they run. */
+#define SIGNAL_BIT(number) (UINT64_C(1) << ((number)-1))
+#define SIGNALS_CHANGED                                                                     \
+	(SIGNAL_BIT(SIGPIPE) | SIGNAL_BIT(SIGXFSZ) | SIGNAL_BIT(SIGINT) | SIGNAL_BIT(SIGQUIT) | \
+		SIGNAL_BIT(SIGCHLD))
 
 enum spawn_stage {
 	STAGE_NONE,

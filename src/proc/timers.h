@@ -9,6 +9,10 @@
 
 #include "base/clock.h"
 
+/* Moments for what is due at once, in this order: first what makes a process begin, so that it runs
+ * while the rest is done; then what its end left to be written; then what is told of it. */
+enum { TIMER_FIRST = 0, TIMER_THEN = 1, TIMER_LAST = 2 };
+
 struct timer {
 	uint64_t when_ns;
 	size_t position; /* in the heap, counted from 1; 0 = not waiting */

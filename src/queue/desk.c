@@ -16,7 +16,10 @@ struct desk {
 	const struct desk_round *round;
 	void *context;
 	perch_source *source;
-	int bell; /* an eventfd: something has been worked */
+	int bell;             /* an eventfd: something has been worked */
+	perch_timer *soon;    /* due at the end of this turn of the loop */
+	struct list gathered; /* in this turn */
+	size_t gathered_bytes;
 	size_t waiting;
 	pthread_t thread;
 	bool has_thread;
@@ -24,14 +27,20 @@ struct desk {
 	pthread_cond_t more;
 	struct list ordered;
 	struct list worked;
+	bool is_working;
 	bool is_closing;
 };
 
-/* ---- the thread ------------------------------------------------------------- */
-
-static int desk_work_all(struct desk *desk, struct list *orders)
+static struct list desk_steal(struct list *orders)
 {
-	int r = desk->round->begin(desk->context);
+	struct list stolen = *orders;
+	*orders = (struct list){ 0 };
+	return stolen;
+}
+
+/* A round that has begun, or could not. */
+static int desk_work_all(struct desk *desk, const struct list *orders, int r)
+{
 	for (struct desk_order *order = list_first(orders); order && r >= 0; order = list_next(order))
 		r = order->work(order, desk->context);
 	if (r < 0)
@@ -41,11 +50,25 @@ static int desk_work_all(struct desk *desk, struct list *orders)
 	return r;
 }
 
+/* ---- the thread ------------------------------------------------------------- */
+
 static void desk_work_round(struct desk *desk, struct list *orders)
 {
-	int r = desk_work_all(desk, orders);
+	int r = desk_work_all(desk, orders, desk->round->begin(desk->context));
 	for (struct desk_order *order = list_first(orders); order; order = list_next(order))
 		order->result = r;
+}
+
+static void desk_give_back(struct desk *desk, struct list *orders, bool is_working)
+{
+	struct desk_order *order;
+	pthread_mutex_lock(&desk->lock);
+	desk->is_working = is_working;
+	while ((order = list_first(orders))) {
+		list_remove(orders, order);
+		list_append(&desk->worked, order);
+	}
+	pthread_mutex_unlock(&desk->lock);
 }
 
 static void desk_ring(struct desk *desk)
@@ -64,17 +87,17 @@ static void *desk_run(void *data)
 			pthread_cond_wait(&desk->more, &desk->lock);
 		if (!desk->ordered.count)
 			break;
-		struct list round = desk->ordered;
-		desk->ordered = (struct list){ 0 };
+		struct list round = desk_steal(&desk->ordered);
+		desk->is_working = true;
 		pthread_mutex_unlock(&desk->lock);
 		desk_work_round(desk, &round);
-		pthread_mutex_lock(&desk->lock);
-		struct desk_order *order;
-		while ((order = list_first(&round))) {
-			list_remove(&round, order);
-			list_append(&desk->worked, order);
-		}
+		bool is_untidy = desk->round->is_untidy && desk->round->is_untidy(desk->context);
+		desk_give_back(desk, &round, is_untidy);
 		desk_ring(desk);
+		if (is_untidy)
+			desk->round->tidy(desk->context);
+		pthread_mutex_lock(&desk->lock);
+		desk->is_working = false;
 	}
 	pthread_mutex_unlock(&desk->lock);
 	return NULL;
@@ -85,8 +108,7 @@ static void *desk_run(void *data)
 static void desk_tell(struct desk *desk)
 {
 	pthread_mutex_lock(&desk->lock);
-	struct list worked = desk->worked;
-	desk->worked = (struct list){ 0 };
+	struct list worked = desk_steal(&desk->worked);
 	pthread_mutex_unlock(&desk->lock);
 	struct desk_order *order;
 	while ((order = list_first(&worked))) {
@@ -106,13 +128,63 @@ static void desk_heard(perch_source *source, void *data, unsigned events)
 		desk_tell(desk);
 }
 
+/* Whether the thread sleeps, and all that it has worked is told: orders keep their order. */
+static bool desk_is_free(struct desk *desk)
+{
+	pthread_mutex_lock(&desk->lock);
+	bool is_free = !desk->is_working && !desk->ordered.count && !desk->worked.count;
+	pthread_mutex_unlock(&desk->lock);
+	return is_free;
+}
+
+/* Works what was gathered, if that waits for nothing. */
+static bool desk_work_here(struct desk *desk)
+{
+	if (!desk->round->begin_here || desk->gathered_bytes > DESK_HERE_MAX || !desk_is_free(desk))
+		return false;
+	int r = desk->round->begin_here(desk->context);
+	if (r == -EAGAIN)
+		return false;
+	r = desk_work_all(desk, &desk->gathered, r);
+	struct list worked = desk_steal(&desk->gathered);
+	desk->gathered_bytes = 0;
+	struct desk_order *order;
+	while ((order = list_first(&worked))) {
+		list_remove(&worked, order);
+		desk->waiting--;
+		order->done(order, r);
+	}
+	return true;
+}
+
+static void desk_hand_over(struct desk *desk)
+{
+	struct desk_order *order;
+	pthread_mutex_lock(&desk->lock);
+	while ((order = list_first(&desk->gathered))) {
+		list_remove(&desk->gathered, order);
+		list_append(&desk->ordered, order);
+	}
+	desk->gathered_bytes = 0;
+	pthread_cond_signal(&desk->more);
+	pthread_mutex_unlock(&desk->lock);
+}
+
+static void desk_due(perch_timer *timer, void *data)
+{
+	struct desk *desk = data;
+	(void)timer;
+	if (desk->gathered.count && !desk_work_here(desk))
+		desk_hand_over(desk);
+}
+
 void desk_take(struct desk *desk, struct desk_order *order)
 {
 	desk->waiting++;
-	pthread_mutex_lock(&desk->lock);
-	list_append(&desk->ordered, order);
-	pthread_cond_signal(&desk->more);
-	pthread_mutex_unlock(&desk->lock);
+	if (!desk->gathered.count)
+		perch_timer_set(desk->soon, 0);
+	list_append(&desk->gathered, order);
+	desk->gathered_bytes += order->bytes;
 }
 
 size_t desk_waiting(const struct desk *desk)
@@ -140,6 +212,8 @@ int desk_open(perch_host *host, const struct desk_round *round, void *context,
 			err, desk->bell, "no descriptor for a thread: %s", perch_strerror(desk->bell));
 	int r =
 		perch_source_new(host, desk->bell, PERCH_READABLE, desk_heard, desk, &desk->source, err);
+	if (r == 0)
+		r = perch_timer_new(host, desk_due, desk, &desk->soon, err);
 	if (r < 0)
 		return r;
 	r = thread_start(&desk->thread, desk_run, desk);
@@ -154,6 +228,7 @@ void desk_close(struct desk *desk)
 {
 	if (!desk)
 		return;
+	desk_hand_over(desk);
 	pthread_mutex_lock(&desk->lock);
 	desk->is_closing = true;
 	pthread_cond_signal(&desk->more);
@@ -162,6 +237,7 @@ void desk_close(struct desk *desk)
 		pthread_join(desk->thread, NULL);
 	desk_tell(desk);
 	perch_source_free(desk->source);
+	perch_timer_free(desk->soon);
 	fd_close(desk->bell);
 	pthread_cond_destroy(&desk->more);
 	pthread_mutex_destroy(&desk->lock);

@@ -156,6 +156,7 @@ static struct ledger_job *ledger_new(const struct queue_job *job, struct str *re
 	char *at = made->texts;
 	made->id = ledger_keep(&at, job->id);
 	made->need = ledger_keep(&at, job->need);
+	made->size = job->request.len;
 	made->is_turn = str_is(job->kind, "turn");
 	made->retries = job->retries;
 	*ret_key = (struct str){ 0 };

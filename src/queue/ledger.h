@@ -34,6 +34,7 @@ struct ledger_job {
 	struct ledger_node by_key;
 	struct ledger_lane *lane; /* NULL = of no session, or over */
 	struct str id, need;
+	size_t size; /* of what was asked for */
 	enum queue_state state;
 	bool is_turn;
 	bool is_ready;

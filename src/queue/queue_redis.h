@@ -42,7 +42,7 @@ int queue_open_redis(perch_host *host, const struct queue_redis_options *options
 /* Says anew what a worker offers. */
 void queue_redis_register(struct queue *queue, const struct queue_worker *worker);
 
-/* Says that a worker goes; what it has claimed is not touched. */
+/* Says that a worker goes; what it has claimed is not touched. `done` may come at once. */
 void queue_redis_leave(struct queue *queue, void (*done)(void *data), void *data);
 
 /* A worker that was rung for has no room: others are rung for what is ready. */

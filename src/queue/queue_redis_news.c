@@ -2,6 +2,7 @@
  * change as it happens. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/macros.h"
 #include "queue/queue_redis_parts.h"
@@ -38,33 +39,54 @@ static void queue_redis_tell(struct queue_redis *queue, const redisReply *found)
 		queue_redis_tell_event(queue, &job, found->element[1]->element[i]);
 }
 
+/* A job that is being read. */
 struct queue_redis_asked {
-	struct queue_redis *queue;
+	struct link link;
+	struct queue_shard *shard;
 	queue_done_fn *done;
 	void *data;
+	bool is_stale; /* something was heard of it since */
+	size_t len;
+	char id[];
 };
 
 static void queue_redis_looked(void *data, const redisReply *reply)
 {
-	struct queue_redis_asked asked = *(struct queue_redis_asked *)data;
-	free(data);
-	if (!reply)
-		return;
-	queue_redis_tell(asked.queue, reply);
-	if (asked.done)
-		asked.done(asked.data, -EEXIST);
+	struct queue_redis_asked *asked = data;
+	struct queue_shard *shard = asked->shard;
+	list_remove(&shard->looks, asked);
+	if (reply) {
+		queue_redis_tell(shard->queue, reply);
+		if (asked->is_stale)
+			queue_redis_look(shard, (struct str){ asked->id, asked->len }, NULL, NULL);
+		if (asked->done)
+			asked->done(asked->data, -EEXIST);
+	}
+	free(asked);
 }
 
 int queue_redis_look(struct queue_shard *shard, struct str id, queue_done_fn *done, void *data)
 {
-	struct queue_redis_asked *asked = malloc(sizeof(*asked));
+	struct queue_redis_asked *asked = malloc(sizeof(*asked) + id.len);
 	if (!asked)
 		return -ENOMEM;
-	*asked = (struct queue_redis_asked){ shard->queue, done, data };
+	*asked =
+		(struct queue_redis_asked){ .shard = shard, .done = done, .data = data, .len = id.len };
+	memcpy(asked->id, id.data, id.len);
 	int r = redis_link_call(shard->link, "get", &id, 1, queue_redis_looked, asked);
 	if (r < 0)
 		free(asked);
+	else
+		list_append(&shard->looks, asked);
 	return r < 0 ? r : 1;
+}
+
+static struct queue_redis_asked *queue_redis_find_look(struct queue_shard *shard, struct str id)
+{
+	struct queue_redis_asked *asked = list_first(&shard->looks);
+	while (asked && !str_eq((struct str){ asked->id, asked->len }, id))
+		asked = list_next(asked);
+	return asked;
 }
 
 static void queue_redis_read(struct queue_shard *shard, struct str after);
@@ -72,8 +94,10 @@ static void queue_redis_read(struct queue_shard *shard, struct str after);
 static void queue_redis_page(void *data, const redisReply *reply)
 {
 	struct queue_shard *shard = data;
-	if (!reply || reply->type != REDIS_REPLY_ARRAY || reply->elements < 2)
+	if (!reply || reply->type != REDIS_REPLY_ARRAY || reply->elements < 2) {
+		shard->loading--;
 		return;
+	}
 	for (size_t i = 1; i < reply->elements; i++)
 		queue_redis_tell(shard->queue, reply->element[i]);
 	queue_redis_read(shard, queue_redis_text(reply->element[0]));
@@ -83,11 +107,13 @@ static void queue_redis_read(struct queue_shard *shard, struct str after)
 {
 	char count[24];
 	const struct str words[] = { after, queue_redis_number(count, QUEUE_PAGE) };
-	redis_link_call(shard->link, "page", words, COUNT(words), queue_redis_page, shard);
+	if (redis_link_call(shard->link, "page", words, COUNT(words), queue_redis_page, shard) < 0)
+		shard->loading--;
 }
 
 void queue_redis_load(struct queue_shard *shard)
 {
+	shard->loading++;
 	queue_redis_read(shard, STR("0"));
 }
 
@@ -156,9 +182,13 @@ void queue_redis_heard(void *data, const redisReply *message)
 	struct str rest = queue_redis_text(message);
 	struct str word = queue_redis_word(&rest);
 	struct str id = queue_redis_word(&rest);
-	if (str_is(word, "new") || !queue->news.knows(queue->news.loader.data, id)) {
-		if (!queue->news.knows(queue->news.loader.data, id))
-			queue_redis_look(shard, id, NULL, NULL);
+	bool is_known = queue->news.knows(queue->news.loader.data, id);
+	struct queue_redis_asked *look = queue_redis_find_look(shard, id);
+	if (look) {
+		/* What was told before it is still on its way, and is told first. */
+		look->is_stale = true;
+	} else if (!is_known || (shard->loading && !str_is(word, "new"))) {
+		queue_redis_look(shard, id, NULL, NULL);
 	} else if (str_is(word, "event")) {
 		queue_redis_heard_event(queue, id, rest);
 	} else if (str_is(word, "state")) {

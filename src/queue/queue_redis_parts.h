@@ -2,6 +2,7 @@
 #ifndef QUEUE_QUEUE_REDIS_PARTS_H
 #define QUEUE_QUEUE_REDIS_PARTS_H
 
+#include "base/list.h"
 #include "queue/queue_redis.h"
 
 struct queue_redis;
@@ -13,6 +14,8 @@ struct queue_shard {
 	struct redis_link *link; /* for calls */
 	struct redis_link *ear;  /* news, or the bell */
 	unsigned number;
+	unsigned loading;  /* all jobs are being read, so often */
+	struct list looks; /* jobs that are being read, each by itself */
 	bool is_ready;
 	char name[24]; /* "{perch:0}" */
 	char news[32];

@@ -350,4 +350,6 @@ void queue_redis_leave(struct queue *base, void (*done)(void *data), void *data)
 	for (unsigned i = 0; i < queue->shard_count; i++)
 		queue->leaving += redis_link_call(queue->shards[i].link, "leave", words, COUNT(words),
 							  queue_redis_has_left, queue) == 0;
+	if (!queue->leaving) /* no memory: its entry ends by itself */
+		done(data);
 }

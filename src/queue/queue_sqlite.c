@@ -1,4 +1,4 @@
-/* A queue in a file, of one process: the ledger knows what may happen to a job, a thread (desk.c)
+/* A queue in a file, of one process: the ledger knows what may happen to a job, a desk (desk.c)
  * writes what has happened, all that has come together in one transaction. What is answered is
  * written; what is told to clients may be so a moment later. */
 #include <errno.h>
@@ -93,7 +93,9 @@ int queue_order_take(
 		return -ENOMEM;
 	queue_order_keep(order->texts, texts, COUNT(texts));
 	*order = make;
-	order->order = (struct desk_order){ .work = queue_order_work, .done = queue_order_done };
+	order->order = (struct desk_order){
+		.work = queue_order_work, .done = queue_order_done, .bytes = size + asked->more
+	};
 	order->file = file;
 	order->step = step;
 	desk_take(file->desk, &order->order);
@@ -216,8 +218,10 @@ static int queue_file_drop(struct queue *base, struct str id, bool only_events)
 {
 	struct queue_file *file = (struct queue_file *)base;
 	struct ledger_job *job = only_events ? NULL : ledger_find(&file->ledger, id);
-	const struct queue_order order = { .job = { .id = id,
-										   .kind = only_events ? (struct str){ 0 } : STR("job") } };
+	const struct queue_order order = {
+		.job = { .id = id, .kind = only_events ? (struct str){ 0 } : STR("job") },
+		.more = DESK_HERE_MAX, /* nobody counts its events */
+	};
 	int r = queue_order_take(file, &queue_step_drop, &order);
 	if (r == 0 && job)
 		ledger_drop(&file->ledger, job);
@@ -320,10 +324,11 @@ int queue_open_sqlite(
 		r = perch_timer_new(host, queue_file_again, file, &file->again, err);
 	if (r < 0)
 		return r;
+	sql_watch_log(&file->sql);
 	r = queue_file_load(file);
 	if (r < 0)
 		return err_set(err, r, "%s cannot be read: %s", options->path, perch_strerror(r));
-	r = desk_open(host, &sql_round, &file->sql, &file->desk, err);
+	r = desk_open(host, &sql_round_here, &file->sql, &file->desk, err);
 	if (r < 0)
 		return r;
 	*ret_queue = &steal(&file)->queue;

@@ -17,7 +17,7 @@ struct queue_file {
 	struct queue_worker worker;
 	struct ledger ledger;
 	uint64_t last_number; /* of an event */
-	struct sql sql;       /* the thread's, but at the opening and the end */
+	struct sql sql;       /* the desk's, but at the opening and the end */
 	struct desk *desk;
 	int lock;
 	struct list late;   /* ends that could not be written: again with the next tick */
@@ -40,7 +40,8 @@ struct queue_order {
 	bool is_cancelled;
 	bool was_held;    /* the claim has counted as a beginning */
 	int result;       /* of an answer that needs no writing */
-	struct buf found; /* texts that the thread has read */
+	struct buf found; /* texts that were read */
+	size_t more;      /* bytes of the file that it moves, beside its own */
 	enum queue_answer answer;
 	queue_done_fn *done;
 	queue_claim_fn *claimed;
@@ -52,7 +53,7 @@ struct queue_order {
 	char texts[];
 };
 
-/* What an order does: in the thread, then in the loop. */
+/* What an order does: at the desk, then in the loop. */
 struct queue_step {
 	int (*work)(struct sql *sql, struct queue_order *order);
 	void (*told)(struct queue_order *order, int result);
@@ -61,7 +62,7 @@ struct queue_step {
 int64_t queue_file_now(const struct queue_file *file);
 int64_t queue_file_lease(const struct queue_file *file);
 
-/* Has the thread do it; the order is copied with its texts. -ENOMEM. */
+/* Has the desk do it; the order is copied with its texts. -ENOMEM. */
 int queue_order_take(
 	struct queue_file *file, const struct queue_step *step, const struct queue_order *asked);
 void queue_order_free(struct queue_order *order);
@@ -103,7 +104,7 @@ int queue_file_reap(struct queue *queue, queue_reap_fn *told, void *data);
 
 extern const struct sql_schema queue_file_schema;
 
-/* What each order does in the thread. */
+/* What each order does at the desk. */
 int queue_file_write_job(struct sql *sql, struct queue_order *order);
 int queue_file_write_claim(struct sql *sql, struct queue_order *order);
 int queue_file_write_mark(struct sql *sql, struct queue_order *order);

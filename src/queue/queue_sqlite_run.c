@@ -156,6 +156,7 @@ int queue_file_claim(struct queue *base, bool is_begun, queue_claim_fn *done, vo
 		is_begun && ledger_begin(&file->ledger, job, job->fence, now_ms + lease_ms) == QUEUE_OK;
 	order = queue_file_mark(job);
 	order.was_held = begins;
+	order.more = job->size;
 	order.claimed = done;
 	order.data = data;
 	int r = queue_order_take(file, &queue_step_claim, &order);

@@ -1,5 +1,5 @@
 /* A queue in a file, as SQLite has it: one table of jobs, one of events, one of the agents' own ids
- * of sessions. All but the loading is the thread's. */
+ * of sessions. All but the loading is the desk's. */
 #include <errno.h>
 #include <string.h>
 

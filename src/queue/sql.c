@@ -103,7 +103,7 @@ static int sql_configure(struct sql *sql, const char *path, bool is_durable, per
 int sql_open(const char *path, const struct sql_schema *schema, bool is_durable,
 	struct sql *ret_sql, perch_err *err)
 {
-	struct sql sql = { .schema = schema };
+	struct sql sql = { .schema = schema, .is_durable = is_durable };
 	/* Made here, so that it is private from its first moment on. */
 	_cleanup_fd_ int fd = regular_open(AT_FDCWD, path, O_RDWR | O_CREAT);
 	if (fd < 0)
@@ -127,6 +127,8 @@ void sql_close(struct sql *sql)
 {
 	for (size_t i = 0; sql->statements && i < sql->schema->statement_count; i++)
 		sqlite3_finalize(sql->statements[i]);
+	for (int i = 0; i < SQL_FRAMES; i++)
+		sqlite3_finalize(sql->frames[i]);
 	free(sql->statements);
 	sqlite3_close(sql->handle);
 	*sql = (struct sql){ 0 };
@@ -188,10 +190,23 @@ int sql_run(struct sql *sql, sqlite3_stmt *statement)
 
 /* ---- rounds ------------------------------------------------------------------ */
 
+static const char *const sql_frames[] = {
+	[SQL_ROUND_BEGIN] = "BEGIN IMMEDIATE",
+	[SQL_ROUND_END] = "COMMIT",
+};
+
+static int sql_run_frame(struct sql *sql, enum sql_frame which)
+{
+	sqlite3_stmt **place = &sql->frames[which];
+	if (!*place)
+		sqlite3_prepare_v3(
+			sql->handle, sql_frames[which], -1, SQLITE_PREPARE_PERSISTENT, place, NULL);
+	return sql_run(sql, *place);
+}
+
 static int sql_round_begin(void *context)
 {
-	struct sql *sql = context;
-	return sql_error(sql, sqlite3_exec(sql->handle, "BEGIN IMMEDIATE", NULL, NULL, NULL));
+	return sql_run_frame(context, SQL_ROUND_BEGIN);
 }
 
 static void sql_round_undo(void *context)
@@ -203,8 +218,7 @@ static void sql_round_undo(void *context)
 
 static int sql_round_end(void *context)
 {
-	struct sql *sql = context;
-	int r = sql_error(sql, sqlite3_exec(sql->handle, "COMMIT", NULL, NULL, NULL));
+	int r = sql_run_frame(context, SQL_ROUND_END);
 	if (r < 0)
 		sql_round_undo(context);
 	return r;
@@ -214,4 +228,57 @@ const struct desk_round sql_round = {
 	.begin = sql_round_begin,
 	.end = sql_round_end,
 	.undo = sql_round_undo,
+};
+
+/* ---- rounds in the loop -------------------------------------------------------- */
+
+static int sql_committed(void *data, sqlite3 *handle, const char *name, int pages)
+{
+	struct sql *sql = data;
+	(void)handle;
+	(void)name;
+	sql->log_pages = pages;
+	return SQLITE_OK;
+}
+
+/* In place of SQLite's own watcher, which would write the log back at the end of a commit. */
+void sql_watch_log(struct sql *sql)
+{
+	sqlite3_wal_hook(sql->handle, sql_committed, sql);
+}
+
+static int sql_round_begin_here(void *context)
+{
+	struct sql *sql = context;
+	if (sql->is_durable || sql->log_pages == 0 || sql->log_pages >= SQL_LOG_PAGES)
+		return -EAGAIN;
+	sqlite3_busy_timeout(sql->handle, 0);
+	int r = sql_round_begin(sql);
+	sqlite3_busy_timeout(sql->handle, SQL_BUSY_MS);
+	return r == -EBUSY ? -EAGAIN : r;
+}
+
+static bool sql_round_is_untidy(void *context)
+{
+	return ((const struct sql *)context)->log_pages >= SQL_LOG_PAGES;
+}
+
+/* A log of which nothing is left to be written back begins anew, if nobody reads it. */
+static void sql_round_tidy(void *context)
+{
+	struct sql *sql = context;
+	int pages = 0, back = 0;
+	int code =
+		sqlite3_wal_checkpoint_v2(sql->handle, NULL, SQLITE_CHECKPOINT_PASSIVE, &pages, &back);
+	if (code == SQLITE_OK && pages == back)
+		sql->log_pages = 0;
+}
+
+const struct desk_round sql_round_here = {
+	.begin = sql_round_begin,
+	.end = sql_round_end,
+	.undo = sql_round_undo,
+	.begin_here = sql_round_begin_here,
+	.is_untidy = sql_round_is_untidy,
+	.tidy = sql_round_tidy,
 };

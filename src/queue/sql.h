@@ -15,11 +15,20 @@ struct sql_schema {
 	size_t statement_count;
 };
 
+/* What stands before and behind a round. */
+enum sql_frame { SQL_ROUND_BEGIN, SQL_ROUND_END, SQL_FRAMES };
+
 struct sql {
 	const struct sql_schema *schema;
 	sqlite3 *handle;
 	sqlite3_stmt **statements;
+	sqlite3_stmt *frames[SQL_FRAMES];
+	bool is_durable;
+	int log_pages; /* where the log is watched */
 };
+
+/* Pages of a log that is written back. */
+enum { SQL_LOG_PAGES = 1000 };
 
 /* Opens the file, which is made with mode 0600 where there is none. is_durable: a commit is on
  * disk. Fails with words: newer than this program, no permission, damaged … `{0}` can be closed. */
@@ -43,5 +52,12 @@ int sql_run(struct sql *sql, sqlite3_stmt *statement);
 
 /* For desk.h: rounds as transactions. The context is a struct sql. */
 extern const struct desk_round sql_round;
+
+/* The same, worked in the loop where nothing is waited for: neither another process that writes,
+ * nor the disk. It is waited for by a commit that is durable, by the first one of a log that begins
+ * anew, and when the log is written back: these are the thread's. Watches the log, so the struct
+ * stays where it is. */
+extern const struct desk_round sql_round_here;
+void sql_watch_log(struct sql *sql);
 
 #endif

@@ -180,6 +180,8 @@ static void remote_late(struct remote_exchange *exchange)
 void remote_tick(struct remote *remote, uint64_t now_ns)
 {
 	remote->now_ns = now_ns;
+	if (remote->session.tuned_ns <= now_ns)
+		remote_session_tuned(remote);
 	for (struct remote_exchange *exchange = list_first(&remote->exchanges); exchange;
 		 exchange = list_next(exchange)) {
 		if (exchange->due_ns <= now_ns && exchange->stage != REMOTE_OVER)
@@ -189,7 +191,7 @@ void remote_tick(struct remote *remote, uint64_t now_ns)
 
 uint64_t remote_deadline(const struct remote *remote)
 {
-	uint64_t due_ns = NEVER;
+	uint64_t due_ns = remote->session.tuned_ns;
 	for (const struct remote_exchange *exchange = list_first(&remote->exchanges); exchange;
 		 exchange = list_next(exchange)) {
 		if (exchange->due_ns < due_ns)
@@ -205,6 +207,7 @@ void remote_leave(struct remote *remote)
 	if (remote->is_leaving)
 		return;
 	remote->is_leaving = true;
+	remote->session.tuned_ns = NEVER;
 	for (struct remote_exchange *exchange = list_first(&remote->exchanges); exchange;
 		 exchange = list_next(exchange))
 		exchange->stage = REMOTE_OVER;
@@ -231,6 +234,7 @@ int remote_new(const char *const *headers, const struct remote_table *table, voi
 	remote->table = table;
 	remote->data = data;
 	remote->headers = headers;
+	remote->session.tuned_ns = NEVER;
 	if (perch_json_new(NULL, &remote->json) < 0 || perch_json_new(NULL, &remote->schema) < 0)
 		return -ENOMEM;
 	*ret_remote = steal(&remote);

@@ -25,6 +25,7 @@ enum {
 	REMOTE_RESUMES_MAX = 5,              /* of one answer, without an event between them */
 	REMOTE_NOTES_MAX = 100,              /* words about what is odd */
 	REMOTE_NOTE_MS = 30 * 1000,          /* for what perch awaits no answer to */
+	REMOTE_TUNE_MS = 250,                /* for the session's own stream to begin */
 	REMOTE_LINGER_MS = 1000,             /* for a stream to end behind its answer */
 	REMOTE_BYE_MS = 700,                 /* for the end of a session */
 	REMOTE_RETRY_MS = 1000,              /* before a stream is resumed, if the server has no wish */

@@ -98,6 +98,8 @@ void remote_head(struct remote_exchange *exchange, const struct remote_head *hea
 	if (exchange->stage == REMOTE_OVER || head->status < 200)
 		return;
 	exchange->status = head->status;
+	if (exchange->use == REMOTE_LISTEN)
+		remote_session_tuned(exchange->remote);
 	exchange->stage = remote_stage_of(exchange, head);
 	if (exchange->stage == REMOTE_REFUSED)
 		remote_explain(exchange, head);
@@ -211,6 +213,7 @@ static void remote_done_asked(struct remote_exchange *exchange, struct str why)
 static void remote_done_listening(struct remote_exchange *exchange, struct str why)
 {
 	(void)why;
+	remote_session_tuned(exchange->remote);
 	uint64_t pause_ms = exchange->events.has_retry ? exchange->events.retry_ms : REMOTE_RETRY_MS;
 	bool is_refused = exchange->stage == REMOTE_REFUSED && exchange->status < 500;
 	if (is_refused && exchange->status == 404 && exchange->has_session)

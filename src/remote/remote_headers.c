@@ -45,13 +45,20 @@ static const struct {
 	{ "resources/read", "uri" },
 };
 
+void remote_headers_name_method(
+	struct remote_exchange *exchange, const struct jsonrpc_message *message)
+{
+	remote_headers_own(&exchange->headers, "Mcp-Method", message->method);
+	remote_check(exchange->remote, exchange->headers.failed ? -1 : 0);
+}
+
 void remote_headers_take(struct remote_exchange *exchange, const struct jsonrpc_message *message)
 {
 	struct buf *out = &exchange->headers;
 	const perch_json_value *meta = perch_json_get(message->params, "_meta");
 	remote_headers_own(
 		out, "MCP-Protocol-Version", json_str(perch_json_get(meta, MCP_META("protocolVersion"))));
-	remote_headers_own(out, "Mcp-Method", message->method);
+	remote_headers_name_method(exchange, message);
 	for (size_t i = 0; i < COUNT(remote_named); i++) {
 		const perch_json_value *name = perch_json_get(message->params, remote_named[i].member);
 		if (str_is(message->method, remote_named[i].method) &&

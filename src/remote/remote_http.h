@@ -17,6 +17,7 @@ struct transfers_options {
 	const char *url;          /* stays */
 	const char *certificates; /* a file of those that are trusted; NULL = the system's */
 	uint64_t connect_ms;
+	bool is_local; /* on this machine, without TLS: no proxy may hear of it */
 };
 
 /* `heard` is called before the engine is told anything: it sets the time. */

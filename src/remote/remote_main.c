@@ -193,7 +193,8 @@ static const char remote_main_help[] =
 	"Speaks MCP in lines on stdin and stdout, and Streamable HTTP with the server at\n"
 	"URL. perch starts it for bindings with a URL. A variable PERCH_HEADER_NAME is the\n"
 	"header NAME of every request; SSL_CERT_FILE names the certificates that are\n"
-	"trusted, https_proxy a proxy.\n"
+	"trusted, https_proxy a proxy for https://, and no_proxy the hosts that are not asked\n"
+	"through it.\n"
 	"\n"
 	"example:\n"
 	"  PERCH_HEADER_Authorization='Bearer …' perch-remote https://example.org/mcp\n";
@@ -302,6 +303,8 @@ int main(int argc, char **argv)
 		return status;
 	signal(SIGPIPE, SIG_IGN);
 	int r = mcp_url_read(options.url, &url, &err);
+	if (r == 0)
+		options.is_local = !url.is_tls;
 	if (r == 0)
 		r = remote_main_headers(&arena, &headers, &err);
 	if (r == 0)

@@ -63,8 +63,10 @@ struct remote_session {
 	struct buf hello;   /* perch's initialize; empty = none was said */
 	struct buf id;      /* empty = the server has none */
 	struct buf version; /* that was agreed on */
-	bool is_settling;   /* calls are held until the server knows that we are ready */
-	bool is_opening;    /* the same, until there is a session again */
+	bool is_settling; /* calls are held until the server knows that we are ready, and its own stream
+						 is there, on which it may ask; */
+	uint64_t tuned_ns; /* … but no longer than this for the stream */
+	bool is_opening;   /* the same, until there is a session again */
 };
 
 struct remote {
@@ -128,8 +130,9 @@ void remote_session_begin(struct remote *remote, struct str line);
 void remote_session_named(struct remote *remote, struct str id);
 void remote_session_agreed(struct remote *remote, const perch_json_value *result);
 
-/* The server knows that we are ready. */
+/* The server knows that we are ready; and its own stream has begun, or will not. */
 void remote_session_settled(struct remote *remote);
+void remote_session_tuned(struct remote *remote);
 
 /* The server has forgotten the session that a call was sent in: it is sent again in a new one. */
 void remote_session_lost(struct remote_exchange *exchange);
@@ -140,7 +143,9 @@ void remote_session_failed(struct remote *remote, struct str why);
 
 /* ---- remote_headers.c ------------------------------------------------------------- */
 
-/* Those of a modern request, from the request itself. */
+/* What a modern server wants to hear of every request, and the rest that it wants of its own. */
+void remote_headers_name_method(
+	struct remote_exchange *exchange, const struct jsonrpc_message *message);
 void remote_headers_take(struct remote_exchange *exchange, const struct jsonrpc_message *message);
 
 /* All of them, as they are sent. -ENOMEM. */

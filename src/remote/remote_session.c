@@ -2,6 +2,7 @@
  * in the place of one that the server has forgotten. */
 #include <errno.h>
 
+#include "base/clock.h"
 #include "remote/remote_parts.h"
 
 static const char remote_ready_line[] =
@@ -24,6 +25,7 @@ void remote_session_begin(struct remote *remote, struct str line)
 	buf_clear(&session->version);
 	buf_clear(&session->hello);
 	session->is_settling = false;
+	session->tuned_ns = NEVER;
 	session->is_opening = false;
 	remote_check(remote, buf_append(&session->hello, line.data, line.len));
 }
@@ -69,13 +71,26 @@ static void remote_session_release(struct remote *remote)
 	}
 }
 
-void remote_session_settled(struct remote *remote)
+void remote_session_tuned(struct remote *remote)
 {
 	remote->session.is_settling = false;
+	remote->session.tuned_ns = NEVER;
+	if (!remote->session.is_opening)
+		remote_session_release(remote);
+}
+
+/* A call may have the server ask something, on a stream that was begun behind the call: what it
+ * writes there before is lost. Some servers do not begin it before they have something to say. */
+void remote_session_settled(struct remote *remote)
+{
 	remote->session.is_opening = false;
-	remote_session_release(remote);
-	if (!remote_session_listens(remote))
-		remote_add(remote, REMOTE_LISTEN, REMOTE_DUE, (struct str){ "", 0 });
+	if (remote_session_listens(remote)) {
+		remote_session_tuned(remote);
+		return;
+	}
+	remote->session.is_settling = true;
+	remote->session.tuned_ns = clock_after(remote->now_ns, REMOTE_TUNE_MS * NSEC_PER_MSEC);
+	remote_add(remote, REMOTE_LISTEN, REMOTE_DUE, (struct str){ "", 0 });
 }
 
 /* ---- a session that was lost ------------------------------------------------------- */

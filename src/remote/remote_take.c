@@ -62,6 +62,8 @@ static void remote_take_call(
 	remote_check(remote, remote_take_id(exchange, &message->id) ? 0 : -ENOMEM);
 	if (is_modern)
 		remote_headers_take(exchange, message);
+	else if (is_initialize) /* a modern server may have to refuse it */
+		remote_headers_name_method(exchange, message);
 }
 
 /* ---- the rest -------------------------------------------------------------------- */

@@ -244,19 +244,35 @@ static int transfers_wait(CURLM *multi, long ms, void *data)
 
 /* ---- beginning -------------------------------------------------------------------------- */
 
-static int transfer_add_headers(struct transfer *transfer, struct str headers)
+static int transfer_add_header(struct transfer *transfer, const char *header)
 {
-	while (headers.len) {
-		struct curl_slist *longer = curl_slist_append(transfer->headers, headers.data);
-		if (!longer)
-			return -ENOMEM;
-		transfer->headers = longer;
-		str_cut(&headers, '\0');
-	}
-	/* libcurl's own: a server that must be asked before it is sent a body is none of ours. */
-	struct curl_slist *longer = curl_slist_append(transfer->headers, "Expect:");
+	struct curl_slist *longer = curl_slist_append(transfer->headers, header);
 	transfer->headers = longer ? longer : transfer->headers;
 	return longer ? 0 : -ENOMEM;
+}
+
+/* libcurl leaves out a header without a value, unless it is written so. */
+static int transfer_add_empty(struct transfer *transfer, struct str header)
+{
+	_cleanup_(buf_free) struct buf name = { 0 };
+	struct str rest = header;
+	struct str word = str_cut(&rest, ':');
+	buf_append(&name, word.data, word.len);
+	if (buf_append_char(&name, ';') < 0 || buf_terminate(&name) < 0)
+		return -ENOMEM;
+	return transfer_add_header(transfer, name.data);
+}
+
+static int transfer_add_headers(struct transfer *transfer, struct str headers)
+{
+	int r = 0;
+	while (headers.len && r == 0) {
+		struct str header = str_cut(&headers, '\0');
+		r = str_has_suffix(header, STR(": ")) ? transfer_add_empty(transfer, header)
+											  : transfer_add_header(transfer, header.data);
+	}
+	/* libcurl's own: a server that must be asked before it is sent a body is none of ours. */
+	return r < 0 ? r : transfer_add_header(transfer, "Expect:");
 }
 
 static void transfer_set_up(struct transfer *transfer, const struct remote_request *request)
@@ -265,6 +281,8 @@ static void transfer_set_up(struct transfer *transfer, const struct remote_reque
 	CURL *easy = transfer->easy;
 	curl_easy_setopt(easy, CURLOPT_URL, options->url);
 	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	if (options->is_local)
+		curl_easy_setopt(easy, CURLOPT_PROXY, ""); /* whatever http_proxy says */
 	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);

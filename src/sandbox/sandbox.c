@@ -83,6 +83,7 @@ static int sandbox_join_cgroup(struct sandbox *sandbox, perch_host *host, perch_
 	const struct cgroup_limits limits = {
 		.memory = sandbox->policy.limits.memory,
 		.processes = sandbox->policy.limits.processes,
+		.or_none = layers->has_room,
 	};
 	if (!sandbox_is_of_use(known, &limits, layers))
 		return 0;
@@ -90,7 +91,9 @@ static int sandbox_join_cgroup(struct sandbox *sandbox, perch_host *host, perch_
 	int r = cgroup_open(&cgroup_kernel_tree, &limits, &cgroup, NULL);
 	if (r == -ENOMEM)
 		return err_no_memory(err);
-	known->is_none = r < 0;
+	known->is_none = r < 0 && r != -ENOTSUP;
+	known->lack_memory |= limits.memory && r == -ENOTSUP;
+	known->lack_processes |= limits.processes && r == -ENOTSUP;
 	if (r < 0)
 		return 0;
 	layers->counts_memory = cgroup_limits_memory(cgroup);
@@ -240,7 +243,8 @@ static struct sandbox *new_sandbox(perch_host *host, const struct sandbox_policy
 static int sandbox_make_or_take(
 	struct sandbox *sandbox, bool is_trial, struct sandbox **ret_reused, perch_err *err)
 {
-	bool may_be_reused = sandbox->policy.may_be_used_again && !is_trial;
+	bool may_be_reused =
+		sandbox->policy.may_be_used_again && !is_trial && !sandbox->host->runs_once;
 	*ret_reused = may_be_reused ? reuse_pool_take_known(sandbox) : NULL;
 	int r = may_be_reused && !*ret_reused ? sandbox_look_first(sandbox, err) : 0;
 	if (r < 0)

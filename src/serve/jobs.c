@@ -41,9 +41,10 @@ static void jobs_give_up(struct serve *serve, const struct queue_claim *claim)
 static void jobs_claimed(void *data, const struct queue_claim *claim)
 {
 	struct serve *serve = data;
-	struct record *record = claim ? records_find(&serve->records, claim->job.id) : NULL;
 	if (!claim || serve->is_over)
 		return;
+	peers_settle(serve); /* who waits for the acceptance does not wait for a birth */
+	struct record *record = records_find(&serve->records, claim->job.id);
 	if (!record) {
 		jobs_give_up(serve, claim);
 		return;

@@ -1,14 +1,13 @@
 /* Clients of /mcp, and the messages for them. */
 #include "serve/mcp_guests.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/macros.h"
+#include "base/random.h"
 #include "serve/peer.h"
 #include "serve/serve_parts.h"
 #include "wire/http_sse.h"
@@ -107,12 +106,8 @@ static int guest_status(const struct mcp_guest *guest, const struct mcp_outgoing
 /* An initialize that was understood makes a session of the guest. */
 static void guest_settle_in(struct mcp_guest *guest)
 {
-	uint8_t bytes[GUEST_ID_BYTES];
-	if (guest->id[0] || !mcp_connection_version(guest->connection) ||
-		getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-		return;
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		snprintf(guest->id + 2 * i, 3, "%02x", bytes[i]);
+	if (!guest->id[0] && mcp_connection_version(guest->connection))
+		random_hex(guest->id, 2 * GUEST_ID_BYTES);
 }
 
 static void guest_answer(struct mcp_visit *visit, const struct mcp_outgoing *outgoing)

@@ -2,12 +2,11 @@
 #include "serve/record.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/random.h>
 #include <time.h>
 
 #include "base/macros.h"
+#include "base/random.h"
 #include "data/json.h"
 #include "serve/jobs.h"
 #include "serve/serve_parts.h"
@@ -24,13 +23,9 @@ int64_t record_now_ms(void)
 /* The form that queue_is_id knows. */
 static bool record_make_id(char ret_id[RECORD_ID_SIZE])
 {
-	uint8_t bytes[10];
-	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-		return false;
+	enum { DIGITS = 20 };
 	ret_id[0] = 'j';
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		snprintf(ret_id + 1 + 2 * i, 3, "%02x", bytes[i]);
-	return true;
+	return random_hex(ret_id + 1, DIGITS);
 }
 
 int record_set(struct record *record, struct str *place, struct str text)

@@ -1,4 +1,6 @@
 /* Jobs as objects of the API. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "data/json.h"
@@ -9,16 +11,18 @@ static void record_write_time(perch_json_writer *out, const char *name, int64_t 
 {
 	if (!ms)
 		return;
+	char text[32];
+	int len = snprintf(text, sizeof(text), "%" PRId64 ".%03" PRId64, ms / 1000, ms % 1000);
 	perch_json_write_name(out, name);
-	perch_json_write_double(out, (double)ms / 1000);
+	perch_json_write_raw(out, text, (size_t)len);
 }
 
+/* Counted from the end: a job that has just been accepted is the last. */
 static size_t record_position(const struct record *record)
 {
-	size_t position = 1;
-	const struct list *all = &record->serve->records.all;
-	for (const struct record *item = list_first(all); item != record; item = list_next(item))
-		position += item->state == QUEUE_WAITING;
+	size_t position = record->serve->records.waiting;
+	for (const struct link *link = record->link.behind; link; link = link->behind)
+		position -= ((const struct record *)link)->state == QUEUE_WAITING;
 	return position;
 }
 

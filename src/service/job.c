@@ -27,6 +27,32 @@ void job_move(perch_job *job, enum job_stage stage)
 	job->stage = stage;
 }
 
+static void job_is_shown(perch_job *job)
+{
+	job->service->early -= job->is_early;
+	job->is_early = false;
+}
+
+/* Those that have run and whose end is not told yet are among them: no more than may are ever seen
+ * at a time. */
+static bool service_may_show_one(const perch_service *service)
+{
+	size_t shown = service->jobs[JOB_RUNNING].count - service->early + service->ending;
+	return shown < service->options.max_jobs;
+}
+
+/* The ends of others were told: what waits for that comes out. */
+static void service_show_early(perch_service *service)
+{
+	perch_job *job = list_first(&service->jobs[JOB_RUNNING]);
+	for (; job && service->early && service_may_show_one(service); job = list_next(job)) {
+		if (!job->is_early)
+			continue;
+		job_is_shown(job);
+		job->kind->show(job);
+	}
+}
+
 static void job_not_expected(perch_job *job)
 {
 	job->service->expected -= job->is_expected;
@@ -60,6 +86,7 @@ static void job_count_out(perch_job *job)
 void job_is_over(perch_job *job)
 {
 	job_ask_withdraw_all(job);
+	job_is_shown(job);
 	job->has_run = job->stage == JOB_RUNNING;
 	job->service->ending += job->has_run;
 	job_move(job, JOB_ENDING);
@@ -107,6 +134,7 @@ void job_end(perch_job *job, perch_job_end end)
 		job_is_over(job);
 	job_move(job, JOB_ENDED);
 	job->service->ending -= job->has_run;
+	service_show_early(job->service);
 	service_step_soon(job->service);
 	end.timed_out = end.timed_out || job->timed_out;
 	if (job->kind->record)
@@ -116,12 +144,38 @@ void job_end(perch_job *job, perch_job_end end)
 
 /* ---- the loop ------------------------------------------------------------ */
 
+/* The service's own come first, and need no place: who has one may wait for them. */
 static perch_job *job_next_ready(const perch_service *service)
 {
 	perch_job *job = list_first(&service->jobs[JOB_READY]);
+	while (job && (job->is_held || (service->inner && !job->keeper)))
+		job = list_next(job);
+	if (job || !service->inner)
+		return job;
+	job = list_first(&service->jobs[JOB_READY]);
 	while (job && job->is_held)
 		job = list_next(job);
 	return job;
+}
+
+/* A job whose end is being recorded has no process any more: the next one may run meanwhile, if it
+ * can keep quiet so long. */
+static bool job_find_place(perch_job *job)
+{
+	const perch_service *service = job->service;
+	if (job->keeper || service_may_show_one(service))
+		return true;
+	job->is_early = service->jobs[JOB_RUNNING].count < service->options.max_jobs &&
+		job->kind->may_be_early && job->kind->may_be_early(job);
+	return job->is_early;
+}
+
+static void job_begin(perch_job *job)
+{
+	job->service->early += job->is_early;
+	job_move(job, JOB_RUNNING);
+	job_not_expected(job);
+	job->kind->start(job);
 }
 
 void service_step(struct timer *timer, uint64_t now_ns)
@@ -131,12 +185,11 @@ void service_step(struct timer *timer, uint64_t now_ns)
 	perch_job *job;
 	while ((job = list_first(&service->jobs[JOB_LEAVING])))
 		job->kind->leave(job);
-	while (service->jobs[JOB_RUNNING].count + service->ending < service->options.max_jobs &&
-		(job = job_next_ready(service))) {
-		job_move(job, JOB_RUNNING);
-		job_not_expected(job);
-		job->kind->start(job);
-	}
+	while ((job = job_next_ready(service)) && job_find_place(job))
+		job_begin(job);
+	if (service->early &&
+		service->stored.sessions) /* what they wait for is done while their processes begin */
+		sessions_settle(service->stored.sessions);
 }
 
 void job_leave(perch_job *job)
@@ -243,9 +296,11 @@ void perch_job_free(perch_job *job)
 	if (!job)
 		return;
 	list_remove(&job->service->jobs[job->stage], job);
+	job_is_shown(job);
 	if (job->stage < JOB_ENDING)
 		job_count_out(job);
 	else if (job->stage == JOB_ENDING)
 		job->service->ending -= job->has_run;
+	service_show_early(job->service);
 	job_discard(job);
 }

@@ -206,6 +206,11 @@ static int passage_quizzed(void *data, struct server_quiz *quiz, const struct mc
 		[MCP_QUIZ_ROOTS] = { PERCH_ASK_ROOTS, MCP_HAS_ROOTS },
 	};
 	perch_job *job = data;
+	const struct tool_server *server = &job->tool.bound->binding.server;
+	if (quizzed->kind == MCP_QUIZ_SAMPLING && server->sampling == TOOL_ANSWER_AGENT) {
+		job_sampling_ask(job, quiz, quizzed, server->sampler);
+		return 0;
+	}
 	if (!(job->tool.passage.abilities & kinds[quizzed->kind].ability))
 		return -ENOTSUP;
 	return passage_ask(job, quiz, quizzed, kinds[quizzed->kind].kind);
@@ -215,6 +220,8 @@ static void passage_withdrawn(void *data, struct server_quiz *quiz)
 {
 	perch_job *job = data;
 	struct job_ask *open = list_first(&job->asks);
+	if (job_sampling_withdraw(job, quiz))
+		return;
 	while (open && open->inner != (uint64_t)(uintptr_t)quiz)
 		open = list_next(open);
 	if (open)

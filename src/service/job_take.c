@@ -37,14 +37,14 @@ static int job_take_find_room(perch_job *job, perch_err *err)
 	const struct list *jobs = service->jobs;
 	size_t waiting =
 		jobs[JOB_BEHIND].count + jobs[JOB_READY].count + jobs[JOB_ASKING].count - service->expected;
-	size_t places = jobs[JOB_RUNNING].count + service->ending + service->expected;
+	size_t places = jobs[JOB_RUNNING].count - service->early + service->ending + service->expected;
 	size_t most = service->options.queue_bytes;
-	job->is_expected = places < service->options.max_jobs &&
+	job->is_expected = !job->keeper && places < service->options.max_jobs &&
 		jobs[JOB_READY].count <= service->expected && !job_take_has_before(job);
 	if (job->bytes > most - service->bytes)
 		return err_set(
 			err, -EBUSY, "too much text is waiting (at most %zu MiB)", most / 1024 / 1024);
-	if (!job->is_expected && waiting >= service->options.queue)
+	if (!job->keeper && !job->is_expected && waiting >= service->options.queue)
 		return err_set(err, -EBUSY, "%zu %s run and %zu wait, as many as may", places,
 			job->kind->plural, waiting);
 	return 0;
@@ -120,6 +120,8 @@ void job_discard(perch_job *job)
 {
 	if (!job)
 		return;
+	if (job->keeper)
+		*job->keeper = NULL;
 	job->kind->free(job);
 	if (job->has_timer) {
 		timer_cancel(&job->service->host->loop.timers, &job->deadline);
@@ -133,13 +135,14 @@ void job_discard(perch_job *job)
 DEFINE_POINTER_CLEANUP(cleanup_job, perch_job, job_discard)
 
 static int job_take_make(perch_service *service, const struct job_kind *kind,
-	const perch_job_request *given, perch_job **ret_job, perch_err *err)
+	const perch_job_request *given, perch_job **keeper, perch_job **ret_job, perch_err *err)
 {
 	_cleanup_(cleanup_job) perch_job *job = calloc(1, sizeof(*job));
 	if (!job)
 		return err_no_memory(err);
 	job->service = service;
 	job->kind = kind;
+	job->keeper = keeper;
 	job->arena = arena_in(job->room, sizeof(job->room));
 	job->bytes = job_take_request_size(given);
 	job->submitted_ns = clock_now_ns();
@@ -164,8 +167,8 @@ static const struct job_kind *job_take_kind_of(perch_entry_kind kind)
 	return is_known ? job_take_kinds[kind] : NULL;
 }
 
-int perch_job_submit(
-	perch_service *service, const perch_job_request *request, perch_job **ret_job, perch_err *err)
+static int job_take(perch_service *service, const perch_job_request *request, perch_job **keeper,
+	perch_job **ret_job, perch_err *err)
 {
 	perch_job_request given = PERCH_JOB_REQUEST_INIT;
 	int r = sized_copy(
@@ -177,7 +180,7 @@ int perch_job_submit(
 		return err_set(err, -EINVAL, "there are no jobs of that kind: %u", (unsigned)given.kind);
 	if (!given.sink)
 		return err_set(err, -EINVAL, "a job needs a sink");
-	if (service->is_closed)
+	if (service->is_closed && !keeper)
 		return err_set(err, -ESHUTDOWN, "no more jobs are taken");
 	if (given.input && !given.input_len)
 		given.input_len = strlen(given.input);
@@ -185,13 +188,26 @@ int perch_job_submit(
 		given.message_len = strlen(given.message);
 	service_renew_exposure(service);
 	perch_job *job = NULL;
-	r = job_take_make(service, kind, &given, &job, err);
+	r = job_take_make(service, kind, &given, keeper, &job, err);
 	if (r < 0)
 		return r;
 	service->expected += job->is_expected;
+	service->inner += keeper != NULL;
 	service->bytes += job->bytes;
 	list_append(&service->jobs[job->stage], job);
 	service_step_soon(service);
 	*ret_job = job;
 	return 0;
+}
+
+int perch_job_submit(
+	perch_service *service, const perch_job_request *request, perch_job **ret_job, perch_err *err)
+{
+	return job_take(service, request, NULL, ret_job, err);
+}
+
+int job_submit_inner(
+	perch_service *service, const perch_job_request *request, perch_job **ret_job, perch_err *err)
+{
+	return job_take(service, request, ret_job, ret_job, err);
 }

@@ -164,6 +164,7 @@ static void job_turn_start(perch_job *job)
 	options->residents = job->service->residents;
 	options->events = &job_turn_events;
 	options->data = job;
+	options->is_quiet = job->is_early;
 	options->trace =
 		service_trace_start(job->service, options->profile->command, options->profile->args);
 	options->stderr_bytes = job->request.shows_stderr ? job_turn_stderr : NULL;
@@ -181,6 +182,17 @@ static void job_turn_cancel(perch_job *job, int signal)
 static void job_turn_hold(perch_job *job, bool is_held)
 {
 	agent_turn_hold(job->turn.turn, is_held);
+}
+
+/* Not one that shares its process with others: they are told of. */
+static bool job_turn_may_be_early(const perch_job *job)
+{
+	return !dialect_of(job->turn.options.profile->dialect)->is_resident;
+}
+
+static void job_turn_show(perch_job *job)
+{
+	agent_turn_show(job->turn.turn);
 }
 
 /* ------------------------------------------------------------------------- */
@@ -237,6 +249,8 @@ const struct job_kind job_kind_turn = {
 	.cancel = job_turn_cancel,
 	.leave = job_turn_leave,
 	.hold = job_turn_hold,
+	.may_be_early = job_turn_may_be_early,
+	.show = job_turn_show,
 	.answer = job_turn_answer,
 	.record = job_turn_record,
 	.write_start = job_turn_write_start,

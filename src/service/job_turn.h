@@ -1,5 +1,6 @@
 /* The parts of jobs that are turns: job_turn_take.c takes them, job_turn.c brings them to their
- * end, job_turn_events.c tells what happens meanwhile, job_turn_permit.c handles its permissions.
+ * end, job_turn_events.c tells what happens meanwhile, job_turn_permit.c handles its permissions
+ * and questions.
  */
 #ifndef SERVICE_JOB_TURN_H
 #define SERVICE_JOB_TURN_H
@@ -33,6 +34,9 @@ void job_turn_finish_unstarted(perch_job *job, perch_agent_end end);
  * counts. */
 void job_turn_permission(
 	void *data, struct agent_turn *agent, const struct agent_permission *permission);
+/* It wants its user asked. */
+void job_turn_question(
+	void *data, struct agent_turn *agent, struct str request_id, const perch_question *question);
 int job_turn_answer(
 	perch_job *job, struct job_ask *ask, const perch_answer *answer, perch_err *err);
 

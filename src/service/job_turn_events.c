@@ -166,6 +166,7 @@ const struct agent_turn_events job_turn_events = {
 	.error = job_turn_error,
 	.reply = job_turn_reply,
 	.permission = job_turn_permission,
+	.question = job_turn_question,
 	.withdrawn = job_turn_withdrawn,
 	.end = job_turn_ended,
 };

@@ -1,5 +1,6 @@
-/* The permissions of an agent: they are questions of its job, unless the user has allowed the tool
- * for good (registry/grants.h), for its session (agent/sessions.h) or for the turn. */
+/* The permissions and questions of an agent: they are questions of its job, unless the user has
+ * allowed the tool for good (registry/grants.h), for its session (agent/sessions.h) or for the
+ * turn. */
 #include <errno.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "base/err.h"
 #include "base/macros.h"
 #include "registry/grants.h"
+#include "service/event_members.h"
 #include "service/job_turn.h"
 
 /* ---- what was allowed before --------------------------------------------- */
@@ -168,6 +170,28 @@ void job_turn_permission(
 		agent_turn_permit(agent, permission->request_id, false, STR("out of memory"));
 }
 
+/* A question of the agent is one as a plugin has it. */
+void job_turn_question(
+	void *data, struct agent_turn *agent, struct str request_id, const perch_question *question)
+{
+	perch_job *job = data;
+	perch_answer nobody = PERCH_ANSWER_INIT;
+	const perch_ask ask = {
+		.kind = event_ask_kind(question),
+		.message = question->message,
+		.question = question,
+		.id = { request_id.data, request_id.len },
+		.subject = { "", 0 },
+		.description = { "", 0 },
+		.detail = { "", 0 },
+		.patience_ns = job->turn.options.profile->permission_timeout_ns,
+	};
+	nobody.cancel = true;
+	nobody.message = "nobody is there to be asked";
+	if (job->request.non_interactive || job_ask(job, &ask, 0) < 0)
+		agent_turn_answer(agent, request_id, &nobody, NULL);
+}
+
 /* One of its options says whether it is a yes. -EINVAL: it has no such option. */
 static int job_turn_choice(
 	const perch_ask *ask, const perch_answer *answer, bool *ret_yes, perch_err *err)
@@ -185,9 +209,21 @@ static int job_turn_choice(
 	return err_set(err, -EINVAL, "that question has no option '%.60s'", answer->option);
 }
 
+static int job_turn_answer_question(
+	perch_job *job, struct job_ask *ask, const perch_answer *answer, perch_err *err)
+{
+	const struct str id = { ask->ask.id.data, ask->ask.id.len };
+	int r = agent_turn_answer(job->turn.turn, id, answer, err);
+	if (r == 0)
+		job_ask_close(job, ask);
+	return r;
+}
+
 int job_turn_answer(perch_job *job, struct job_ask *ask, const perch_answer *answer, perch_err *err)
 {
 	bool is_yes = false;
+	if (ask->ask.question)
+		return job_turn_answer_question(job, ask, answer, err);
 	int r = job_turn_choice(&ask->ask, answer, &is_yes, err);
 	if (r < 0)
 		return r;

@@ -33,7 +33,7 @@ static int job_turn_find_profile(perch_job *job, const char *given, char **ret_p
 		*ret_path = str_dup(str_from(file));
 		return *ret_path ? 0 : err_no_memory(err);
 	}
-	if (!exposure_shows(exposure, PERCH_ENTRY_AGENT, name))
+	if (!job->keeper && !exposure_shows(exposure, PERCH_ENTRY_AGENT, name))
 		return job_turn_unknown(name, err);
 	int r = agent_file_path(name, ret_path, err);
 	return r == -EINVAL ? job_turn_unknown(name, err) : r;

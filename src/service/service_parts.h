@@ -54,6 +54,7 @@ struct tool_job {
 	const char *approval;     /* what approved it; NULL = nothing yet */
 	const char *refusal;      /* the words of the user who said no */
 	struct tool_passage passage;
+	struct list samplings; /* struct job_sampling: what an agent is asked for its server */
 	perch_tool_result result;
 	bool is_done; /* but held: to be told later */
 };
@@ -85,9 +86,14 @@ struct perch_job {
 	struct link link;
 	perch_service *service;
 	const struct job_kind *kind;
+	/* Of a job of the service's own: where its maker keeps it, who is to forget it when it is
+	 * freed. It takes nobody's place, and no frontend need be shown what it uses. NULL = it is a
+	 * frontend's. */
+	perch_job **keeper;
 	enum job_stage stage; /* and in the list of it */
 	bool is_expected;     /* it could run at once when it came, so it takes a place already */
 	bool has_run;         /* it takes a place until its end is told */
+	bool is_early;        /* it runs, and is told of when the end of another was told */
 	bool is_held;
 	bool was_cancelled;
 	bool timed_out;
@@ -124,6 +130,9 @@ struct job_kind {
 	/* It never ran: tells why and ends it. */
 	void (*leave)(perch_job *job);
 	void (*hold)(perch_job *job, bool is_held);
+	/* Whether it can run before it may be told of; and it may be now. NULL = no. */
+	bool (*may_be_early)(const perch_job *job);
+	void (*show)(perch_job *job);
 	int (*answer)(perch_job *job, struct job_ask *ask, const perch_answer *answer, perch_err *err);
 	/* Its line in the audit log; NULL = it writes that by itself. */
 	void (*record)(perch_job *job, const perch_job_end *end);
@@ -151,6 +160,16 @@ void job_passage_unwatch(perch_job *job);
 int job_passage_answer(
 	perch_job *job, struct job_ask *ask, const perch_answer *answer, perch_err *err);
 
+/* ---- job_sampling.c ---------------------------------------------------------- */
+
+/* Has an agent answer, or refuses. */
+struct server_quiz;
+struct mcp_quizzed;
+void job_sampling_ask(
+	perch_job *job, struct server_quiz *quiz, const struct mcp_quizzed *quizzed, const char *agent);
+/* Its answer is not wanted any more; false: no agent was asked. */
+bool job_sampling_withdraw(perch_job *job, const struct server_quiz *quiz);
+
 extern const struct job_kind job_kind_tool;
 extern const struct job_kind job_kind_run;
 extern const struct job_kind job_kind_turn;
@@ -176,7 +195,9 @@ struct perch_service {
 	bool has_trace_timer;
 	struct list jobs[JOB_STAGES];
 	size_t expected;
+	size_t inner;  /* of the service's own, that are not freed yet */
 	size_t ending; /* of those that have run: whose end is not told yet */
+	size_t early;  /* of those that run */
 	size_t bytes;
 	struct timer step; /* what is to be done from the loop */
 	bool has_step;
@@ -243,6 +264,11 @@ void job_end(perch_job *job, perch_job_end end);
 uint64_t job_time_left(const perch_job *job);
 
 /* ---- job_take.c ----------------------------------------------------------- */
+
+/* A job of the service's own (see `keeper`), which is *ret_job until it is freed. Fails as
+ * perch_job_submit. */
+int job_submit_inner(
+	perch_service *service, const perch_job_request *request, perch_job **ret_job, perch_err *err);
 
 /* Frees a job that is in no list. */
 void job_discard(perch_job *job);

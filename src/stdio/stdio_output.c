@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/linux_calls.h"
 #include "base/vec.h"
 
 enum {

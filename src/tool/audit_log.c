@@ -67,11 +67,13 @@ static int audit_log_open_folder(perch_err *err)
 {
 	_cleanup_free_ char *path = NULL;
 	int r = paths_user(PATH_STATE, "perch", &path, err);
-	if (r == 0)
+	int fd = r < 0 ? r : fd_directory(AT_FDCWD, path, O_PATH);
+	if (r == 0 && fd == -ENOENT) {
 		r = paths_make(path, err);
+		fd = r < 0 ? r : fd_directory(AT_FDCWD, path, O_PATH);
+	}
 	if (r < 0)
 		return r;
-	int fd = fd_directory(AT_FDCWD, path, O_PATH);
 	char shown[FILE_SHOWN_MAX];
 	if (fd < 0)
 		return err_set(err, fd, "cannot open %s: %s", file_shown(path, shown), perch_strerror(fd));
@@ -109,22 +111,33 @@ static void audit_log_turn_over(const struct audit *audit, int folder)
 	}
 }
 
-/* Opens the log for one line, after turning the files over where that is due. */
-static int audit_log_open_log(const struct audit *audit, perch_err *err)
+static int audit_log_open_file(int folder, size_t *ret_size, perch_err *err)
 {
-	_cleanup_fd_ int folder = audit_log_open_folder(err);
-	if (folder < 0)
-		return folder;
-	if (audit_log_is_full(audit, folder))
-		audit_log_turn_over(audit, folder);
+	struct stat status;
 	int fd = regular_open(folder, AUDIT_NAME, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW);
 	if (fd < 0)
 		return err_set(err, fd, "cannot open " AUDIT_NAME ": %s",
 			fd == -ENOTSUP ? "it is no regular file" : perch_strerror(fd));
-	struct stat status;
-	if (fstat(fd, &status) == 0 && (status.st_mode & 077))
+	bool is_known = fstat(fd, &status) == 0;
+	if (is_known && (status.st_mode & 077))
 		fchmod(fd, 0600);
+	*ret_size = is_known ? (size_t)status.st_size : 0;
 	return fd;
+}
+
+/* Opens the log for one line, after turning the files over where that is due. */
+static int audit_log_open_log(const struct audit *audit, perch_err *err)
+{
+	size_t size = 0;
+	_cleanup_fd_ int folder = audit_log_open_folder(err);
+	if (folder < 0)
+		return folder;
+	int fd = audit_log_open_file(folder, &size, err);
+	if (fd < 0 || size < audit->size_max)
+		return fd;
+	close(fd);
+	audit_log_turn_over(audit, folder);
+	return audit_log_open_file(folder, &size, err);
 }
 
 int audit_prepare(const struct audit *audit, perch_err *err)

@@ -44,6 +44,7 @@ struct tool_binding tool_binding_default(void)
 			.instructions = "",
 			.instructions_pin = "",
 			.secrets = "",
+			.sampler = "",
 			.roots = TOOL_ANSWER_BINDING,
 			.asks_max = TOOL_SERVER_ASKS,
 			.url = "",

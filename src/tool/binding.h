@@ -67,6 +67,7 @@ enum tool_answerer {
 	TOOL_ANSWER_NOBODY,
 	TOOL_ANSWER_BINDING, /* what the sandbox shows: roots */
 	TOOL_ANSWER_CLIENT,  /* whoever made the call */
+	TOOL_ANSWER_AGENT,   /* an agent of the user's: sampling */
 };
 
 /* What a binding says of an MCP server beyond how it is started: the table [mcp]. */
@@ -81,7 +82,8 @@ struct tool_server {
 	const char *instructions_pin;
 	const char *secrets; /* a file of variables, NAME=VALUE in each line; "" = none */
 	enum tool_answerer elicitation, sampling, roots;
-	uint64_t asks_max; /* questions in one call */
+	const char *sampler; /* the name of the agent that answers; "" = none */
+	uint64_t asks_max;   /* questions in one call */
 	/* What it has beside tools: "resources", "prompts", "completions"; NULL = not known. */
 	const char *const *offers;
 	const char *url;   /* of a remote server, which has no command; "" = it is a program */
@@ -124,7 +126,8 @@ bool tool_server_offers(const struct tool_server *server, const char *what);
 /* What it may ask, where its client answers so much (enum mcp_ability). */
 unsigned tool_server_abilities(const struct tool_server *server, unsigned of_client);
 
-/* "refuse", "client", "binding": the words of an option or a key. -EINVAL with words. */
+/* "refuse", "client", "binding", "agent:NAME": the words of an option or a key, which must stay.
+ * -EINVAL with words. */
 int tool_server_set_elicitation(struct tool_server *server, const char *word, perch_err *err);
 int tool_server_set_sampling(struct tool_server *server, const char *word, perch_err *err);
 int tool_server_set_roots(struct tool_server *server, const char *word, perch_err *err);

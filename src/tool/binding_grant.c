@@ -100,6 +100,8 @@ static void binding_add_server(struct path_list *words, const struct tool_bindin
 		path_list_add(words, "asks the client's user");
 	if (server->sampling == TOOL_ANSWER_CLIENT)
 		path_list_add(words, "uses the client's model");
+	if (server->sampling == TOOL_ANSWER_AGENT)
+		binding_add_word(words, "asks the agent", server->sampler);
 	if (server->roots == TOOL_ANSWER_CLIENT)
 		path_list_add(words, "knows the client's roots");
 	if (server->url[0])

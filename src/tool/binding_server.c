@@ -12,6 +12,7 @@
 #include "wire/mcp_url.h"
 
 static const char *const server_eras[] = { "any", "legacy", "modern", "both", NULL };
+#define SAMPLER "agent:"       /* before the name of the agent that answers */
 enum { SERVER_BOTH_ERAS = 3 }; /* which of the words stands for no era alone */
 static const char *const server_lifetimes[] = { "session", "shared", "call", NULL };
 
@@ -60,9 +61,14 @@ int tool_server_set_elicitation(struct tool_server *server, const char *word, pe
 
 int tool_server_set_sampling(struct tool_server *server, const char *word, perch_err *err)
 {
-	if (strcmp(word, "refuse") != 0 && strcmp(word, "client") != 0)
-		return err_set(err, -EINVAL, "sampling is refuse or client, not '%.100s'", word);
-	server->sampling = word[0] == 'c' ? TOOL_ANSWER_CLIENT : TOOL_ANSWER_NOBODY;
+	bool is_agent = strncmp(word, SAMPLER, strlen(SAMPLER)) == 0 && word[strlen(SAMPLER)];
+	if (!is_agent && strcmp(word, "refuse") != 0 && strcmp(word, "client") != 0)
+		return err_set(
+			err, -EINVAL, "sampling is refuse, client or agent:NAME, not '%.100s'", word);
+	server->sampling = is_agent ? TOOL_ANSWER_AGENT
+		: word[0] == 'c'        ? TOOL_ANSWER_CLIENT
+								: TOOL_ANSWER_NOBODY;
+	server->sampler = is_agent ? word + strlen(SAMPLER) : "";
 	return 0;
 }
 
@@ -79,6 +85,8 @@ unsigned tool_server_abilities(const struct tool_server *server, unsigned of_cli
 	unsigned abilities = 0;
 	if (server->elicitation == TOOL_ANSWER_CLIENT)
 		abilities |= of_client & MCP_CAN_ELICIT;
+	if (server->sampling == TOOL_ANSWER_AGENT)
+		abilities |= MCP_CAN_SAMPLE;
 	if (server->sampling == TOOL_ANSWER_CLIENT)
 		abilities |= of_client & MCP_CAN_SAMPLE;
 	abilities |= server->roots == TOOL_ANSWER_CLIENT ? of_client & MCP_HAS_ROOTS : MCP_HAS_ROOTS;
@@ -169,9 +177,16 @@ static void binding_write_answers(struct buf *out, const struct tool_server *ser
 		[TOOL_ANSWER_NOBODY] = "refuse",
 		[TOOL_ANSWER_BINDING] = "binding",
 		[TOOL_ANSWER_CLIENT] = "client",
+		[TOOL_ANSWER_AGENT] = SAMPLER,
 	};
+	struct buf sampling = { 0 };
+	buf_printf(&sampling, "%s%s", words[server->sampling], server->sampler);
 	binding_write_text_unless(out, "elicitation", words[server->elicitation], "refuse");
-	binding_write_text_unless(out, "sampling", words[server->sampling], "refuse");
+	if (buf_terminate(&sampling) < 0)
+		out->failed = true;
+	else
+		binding_write_text_unless(out, "sampling", sampling.data, "refuse");
+	buf_free(&sampling);
 	binding_write_text_unless(out, "roots", words[server->roots], "binding");
 	if (server->asks_max != TOOL_SERVER_ASKS)
 		buf_printf(out, "asks = %llu\n", (unsigned long long)server->asks_max);

@@ -254,10 +254,12 @@ static void server_clean(struct server *server)
 static void server_rest(struct server *server)
 {
 	struct server_call *last = server->last;
+	bool is_watched = server->watches.count && !server->is_single && !server->owner->keeps_none;
 	server->last = NULL;
-	if (last)
+	if (last) {
+		server_step_soon(server);
 		server_call_gone(last); /* which may free us */
-	else if (!server->waiting.count && server->watches.count)
+	} else if (!server->waiting.count && is_watched)
 		server_wait_until(server, NEVER); /* the next call starts it again */
 	else if (!server->waiting.count &&
 		(!server->failures || clock_now_ns() >= server->not_before_ns))

@@ -168,6 +168,8 @@ int server_pass_check(const struct server_call *served, perch_err *err);
 bool server_pass_is_list(const struct server_call *served);
 bool server_pass_is_watch(const struct server_call *served);
 int server_pass_watch(struct server_call *served);
+/* One that waits for its process, and will not be made. */
+void server_pass_unwatch(struct server *server, struct str uri);
 int server_pass_page(struct server_call *served, const perch_json_value *page);
 int server_pass_take(struct server_call *served, const perch_json_value *result);
 

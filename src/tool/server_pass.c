@@ -60,20 +60,44 @@ bool server_pass_is_watch(const struct server_call *served)
 	return pass && pass->is_watch;
 }
 
-int server_pass_watch(struct server_call *served)
+/* What a subscription is about; lives in json. */
+static int server_pass_uri(const struct server_call *served, perch_json *json, struct str *ret_uri)
 {
-	_cleanup_json_ perch_json *json = NULL;
 	const perch_json_value *root = NULL;
 	const struct buf *params = &served->call->line;
-	int r = perch_json_new(NULL, &json);
-	if (r == 0)
-		r = perch_json_parse(json, params->data, params->len, &root, NULL);
+	int r = perch_json_parse(json, params->data, params->len, &root, NULL);
 	if (r < 0)
 		return r;
 	const perch_json_value *uri = perch_json_get(root, "uri");
 	if (perch_json_type_of(uri) != PERCH_JSON_STRING)
 		return -EINVAL;
-	return server_watch_add(served->server, json_str(uri));
+	*ret_uri = json_str(uri);
+	return 0;
+}
+
+int server_pass_watch(struct server_call *served)
+{
+	_cleanup_json_ perch_json *json = NULL;
+	struct str uri;
+	int r = perch_json_new(NULL, &json);
+	if (r == 0)
+		r = server_pass_uri(served, json, &uri);
+	return r < 0 ? r : server_watch_add(served->server, uri);
+}
+
+void server_pass_unwatch(struct server *server, struct str uri)
+{
+	_cleanup_json_ perch_json *json = NULL;
+	struct str wanted;
+	struct server_call *served = list_first(&server->waiting);
+	if (perch_json_new(NULL, &json) < 0)
+		return;
+	while (served &&
+		(!server_pass_is_watch(served) || server_pass_uri(served, json, &wanted) < 0 ||
+			!str_eq(wanted, uri)))
+		served = list_next(served);
+	if (served)
+		server_call_cancel(served);
 }
 
 /* ---- results --------------------------------------------------------------------- */

@@ -43,6 +43,22 @@ static bool server_is_there(const perch_json_value *value)
 	return type != PERCH_JSON_NONE && type != PERCH_JSON_NULL;
 }
 
+/* Of a member that is there twice, readers take the first or the last: what is approved and what a
+ * client makes of it must be one thing. */
+static int server_check_once(struct str text, const char *part, perch_err *err)
+{
+	_cleanup_json_ perch_json *json = NULL;
+	perch_json_options options = PERCH_JSON_OPTIONS_INIT;
+	const perch_json_value *root;
+	options.duplicates = PERCH_JSON_DUPLICATES_REJECT;
+	int r = perch_json_new(&options, &json);
+	if (r == 0)
+		r = perch_json_parse(json, text.data, text.len, &root, NULL);
+	return r == 0      ? 0
+		: r == -ENOMEM ? err_no_memory(err)
+					   : err_set(err, -EINVAL, "its %s has a member twice", part);
+}
+
 static int server_read_part(struct arena *arena, const perch_json_value *item, size_t part,
 	struct tool_known *tool, perch_err *err)
 {
@@ -59,7 +75,9 @@ static int server_read_part(struct arena *arena, const perch_json_value *item, s
 	if (memchr(text.data, '\0', text.len))
 		return err_set(err, -EINVAL, "its %s has a NUL in it", server_parts[part].name);
 	*server_part_of(tool, part) = arena_dup(arena, text);
-	return *server_part_of(tool, part) ? 0 : err_no_memory(err);
+	if (!*server_part_of(tool, part))
+		return err_no_memory(err);
+	return server_parts[part].is_text ? 0 : server_check_once(text, server_parts[part].name, err);
 }
 
 static int server_pin_tool(

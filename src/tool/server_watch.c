@@ -44,6 +44,8 @@ int server_watch_add(struct server *server, struct str uri)
 void server_watch_remove(struct server *server, struct str uri)
 {
 	struct server_watch *watch = server_watch_find(server, uri);
+	if (!watch)
+		server_pass_unwatch(server, uri); /* which may not have begun */
 	if (!watch || --watch->users)
 		return;
 	if (server->process && server->state < SERVER_STOPPING)

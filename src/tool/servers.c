@@ -177,8 +177,10 @@ void servers_stop(struct servers *servers)
 {
 	servers->keeps_none = true;
 	for (struct server *server = list_first(&servers->all); server; server = list_next(server)) {
-		if (servers_is_idle(server))
-			server_stop(server);
+		if (!servers_is_idle(server))
+			continue;
+		server_stop(server);
+		server_step_soon(server); /* one that has no process, too */
 	}
 }
 

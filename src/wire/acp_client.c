@@ -92,6 +92,11 @@ static void acp_client_write_offers(const struct acp_client *client, perch_json_
 	json_write_flag(out, "writeTextFile", client->offers_files);
 	perch_json_end_object(out);
 	json_write_flag(out, "terminal", client->offers_terminals);
+	if (client->offers_forms) {
+		static const char modes[] = "{\"form\":{},\"url\":{}}";
+		perch_json_write_name(out, "elicitation");
+		perch_json_write_raw(out, modes, strlen(modes));
+	}
 	perch_json_end_object(out);
 }
 
@@ -214,6 +219,7 @@ int acp_client_new(const struct acp_client_options *options, const struct acp_cl
 	client->asked.limit = ACP_CALLS_MAX;
 	client->offers_files = options->offers_files;
 	client->offers_terminals = options->offers_terminals;
+	client->offers_forms = options->offers_forms;
 	if (perch_json_new(&limits, &client->json) < 0 ||
 		acp_client_greet(client, options->name, options->version) < 0)
 		return -ENOMEM;

@@ -32,6 +32,7 @@ enum acp_said_kind {
 	ACP_SAID_USAGE,      /* value */
 	ACP_SAID_PERMISSION, /* permission: to be answered by acp_talk_permit */
 	ACP_SAID_ASKED,      /* number, text: a method that was offered, value: its params */
+	ACP_SAID_FORM,       /* number, value: params of elicitation/create; answered as ASKED is */
 	ACP_SAID_WITHDRAWN,  /* number: that is not asked any more */
 	ACP_SAID_STOPPED,    /* text: why the prompt has ended, "end_turn", "cancelled" … */
 	ACP_SAID_ERROR,      /* code, text: the prompt has failed, or the talk cannot be opened */
@@ -77,6 +78,7 @@ struct acp_client_options {
 	struct str name, version;
 	bool offers_files;     /* fs/read_text_file, fs/write_text_file */
 	bool offers_terminals; /* terminal/create … */
+	bool offers_forms;     /* elicitation/create, of forms and of pages */
 };
 
 /* Greets the agent at once. Texts are used in this call alone. -ENOMEM. */

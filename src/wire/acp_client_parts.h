@@ -15,12 +15,18 @@ struct acp_call {
 	struct acp_talk *talk; /* NULL: of the agent, or its talk is closed */
 };
 
+enum acp_quiz_kind {
+	ACP_QUIZ_ERRAND,     /* something that we do for it */
+	ACP_QUIZ_PERMISSION, /* these two are for the user */
+	ACP_QUIZ_FORM,
+};
+
 /* A request of the agent that somebody thinks about. */
 struct acp_quiz {
 	struct link link;
 	struct acp_talk *talk;
 	uint64_t number;
-	bool is_permission; /* else something that we do for it */
+	enum acp_quiz_kind kind;
 	struct jsonrpc_id id;
 	char bytes[]; /* its text */
 };
@@ -48,7 +54,7 @@ struct acp_client {
 	struct list quizzes;
 	uint64_t numbers;
 	struct acp_abilities abilities;
-	bool offers_files, offers_terminals;
+	bool offers_files, offers_terminals, offers_forms;
 	bool is_ready;
 	bool has_failed;
 	bool is_broken;
@@ -77,7 +83,7 @@ void acp_talk_answered(struct acp_call *call, const struct jsonrpc_message *mess
 void acp_take_update(struct acp_client *client, const perch_json_value *params);
 void acp_take_request(struct acp_client *client, const struct jsonrpc_message *message);
 void acp_take_cancel(struct acp_client *client, const perch_json_value *params);
-/* Answers a permission; empty = cancelled. */
+/* Answers a permission; empty = cancelled, which a form can be as well. */
 void acp_quiz_answer(struct acp_client *client, struct acp_quiz *quiz, struct str option);
 /* Nobody answers it: the prompt is over. */
 void acp_quiz_drop(struct acp_client *client, struct acp_quiz *quiz);

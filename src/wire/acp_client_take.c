@@ -100,7 +100,8 @@ static struct acp_quiz *acp_quiz_find(
 {
 	struct acp_quiz *quiz = list_first(&talk->client->quizzes);
 	while (quiz &&
-		(quiz->talk != talk || quiz->number != number || quiz->is_permission != is_permission))
+		(quiz->talk != talk || quiz->number != number ||
+			(quiz->kind == ACP_QUIZ_PERMISSION) != is_permission))
 		quiz = list_next(quiz);
 	return quiz;
 }
@@ -146,8 +147,10 @@ void acp_talk_refuse(struct acp_talk *talk, uint64_t number, int64_t code, struc
 
 void acp_quiz_drop(struct acp_client *client, struct acp_quiz *quiz)
 {
-	if (quiz->is_permission)
+	if (quiz->kind == ACP_QUIZ_PERMISSION)
 		acp_quiz_answer(client, quiz, (struct str){ 0 });
+	else if (quiz->kind == ACP_QUIZ_FORM)
+		acp_talk_answer(quiz->talk, quiz->number, STR("{\"action\":\"cancel\"}"));
 	else
 		acp_quiz_refuse(client, quiz, JSONRPC_INTERNAL_ERROR, STR("the prompt is over"));
 }
@@ -167,6 +170,17 @@ static struct acp_quiz *acp_quiz_new(struct acp_talk *talk, const struct jsonrpc
 		memcpy(quiz->bytes, id->text.data, id->text.len);
 	list_append(&talk->client->quizzes, quiz);
 	return quiz;
+}
+
+/* One more that is open, or why not. talk: NULL = there is none that it could be of. */
+static struct acp_quiz *acp_quiz_open(
+	struct acp_client *client, struct acp_talk *talk, const struct jsonrpc_message *message)
+{
+	if (talk && client->quizzes.count < ACP_QUIZZES_MAX)
+		return acp_quiz_new(talk, &message->id);
+	acp_take_refuse(client, &message->id, talk ? JSONRPC_INTERNAL_ERROR : JSONRPC_INVALID_PARAMS,
+		talk ? "too many questions are open" : "there is no such session, or no prompt of it");
+	return NULL;
 }
 
 /* An option without an id cannot be chosen. */
@@ -218,9 +232,39 @@ static void acp_quiz_take(struct acp_client *client, const struct jsonrpc_messag
 		if (!quiz)
 			return;
 		wanted.number = quiz->number;
-		quiz->is_permission = true;
+		quiz->kind = ACP_QUIZ_PERMISSION;
 		client->table->said(client->data, &said);
 	}
+}
+
+/* ---- forms ----------------------------------------------------------------- */
+
+/* Of a session with a prompt, or of a request of ours that opens one. */
+static struct acp_talk *acp_form_talk(struct acp_client *client, const perch_json_value *params)
+{
+	struct jsonrpc_id id = { 0 };
+	struct acp_talk *talk = acp_talk_find(client, params);
+	if (talk || !jsonrpc_id_read(perch_json_get(params, "requestId"), &id))
+		return talk && talk->is_busy ? talk : NULL;
+	struct jsonrpc_waiting *found = jsonrpc_ids_find(&client->asked, &id);
+	return found ? container_of(found, struct acp_call, waiting)->talk : NULL;
+}
+
+static void acp_form_take_request(struct acp_client *client, const struct jsonrpc_message *message)
+{
+	struct acp_talk *talk = acp_form_talk(client, message->params);
+	struct acp_quiz *quiz = acp_quiz_open(client, talk, message);
+	if (!quiz)
+		return;
+	quiz->kind = ACP_QUIZ_FORM;
+	if (talk->is_cancelled) {
+		acp_quiz_drop(client, quiz);
+		return;
+	}
+	const struct acp_said said = {
+		.kind = ACP_SAID_FORM, .talk = talk, .number = quiz->number, .value = message->params
+	};
+	client->table->said(client->data, &said);
 }
 
 /* ---- what we do for it ----------------------------------------------------- */
@@ -250,15 +294,7 @@ static bool acp_take_is_offered(const struct acp_client *client, struct str meth
 static void acp_take_asked(struct acp_client *client, const struct jsonrpc_message *message)
 {
 	struct acp_talk *talk = acp_talk_find(client, message->params);
-	struct acp_quiz *quiz = NULL;
-	if (!talk || !talk->is_busy)
-		acp_take_refuse(client, &message->id, JSONRPC_INVALID_PARAMS,
-			"there is no such session, or no prompt of it");
-	else if (client->quizzes.count >= ACP_QUIZZES_MAX)
-		acp_take_refuse(
-			client, &message->id, JSONRPC_INTERNAL_ERROR, "too many questions are open");
-	else
-		quiz = acp_quiz_new(talk, &message->id);
+	struct acp_quiz *quiz = acp_quiz_open(client, talk && talk->is_busy ? talk : NULL, message);
 	if (!quiz)
 		return;
 	const struct acp_said said = {
@@ -276,6 +312,10 @@ void acp_take_request(struct acp_client *client, const struct jsonrpc_message *m
 {
 	if (str_is(message->method, "session/request_permission")) {
 		acp_quiz_take(client, message);
+		return;
+	}
+	if (client->offers_forms && str_is(message->method, "elicitation/create")) {
+		acp_form_take_request(client, message);
 		return;
 	}
 	if (acp_take_is_offered(client, message->method)) {

@@ -142,13 +142,13 @@ int acp_talk_prompt(struct acp_talk *talk, struct str blocks)
 	return 0;
 }
 
-/* Permissions alone, or all that is open. */
+/* What the user is asked alone, or all that is open. */
 static void acp_talk_drop_quizzes(struct acp_talk *talk, bool is_over)
 {
 	struct acp_quiz *quiz = list_first(&talk->client->quizzes), *next;
 	for (; quiz; quiz = next) {
 		next = list_next(quiz);
-		if (quiz->talk == talk && (is_over || quiz->is_permission))
+		if (quiz->talk == talk && (is_over || quiz->kind != ACP_QUIZ_ERRAND))
 			acp_quiz_drop(talk->client, quiz);
 	}
 }
@@ -170,6 +170,8 @@ static void acp_talk_stopped(struct acp_talk *talk, const struct jsonrpc_message
 void acp_talk_answered(struct acp_call *call, const struct jsonrpc_message *message)
 {
 	struct acp_talk *talk = call->talk;
+	if (call->awaited != ACP_AWAITS_END)
+		acp_talk_drop_quizzes(talk, true); /* what was asked while it was opened */
 	if (call->awaited == ACP_AWAITS_END)
 		acp_talk_stopped(talk, message);
 	else if (message->kind == JSONRPC_ERROR && call->awaited == ACP_AWAITS_OLD_SESSION)

@@ -49,13 +49,20 @@ static enum http_answering answer_framing(
 	return connection->is_old ? HTTP_ANSWER_PLAIN : HTTP_ANSWER_CHUNKED;
 }
 
+static void answer_write_length(struct buf *out, uint64_t length)
+{
+	buf_append_text(out, "Content-Length: ");
+	buf_append_number(out, length);
+	buf_append_text(out, "\r\n");
+}
+
 static void answer_write_framing(
 	const struct http_connection *connection, struct buf *out, const struct http_answer *answer)
 {
 	if (answer->status == 204 || answer->status == 304)
 		return;
 	if (!answer->is_streamed)
-		buf_printf(out, "Content-Length: %llu\r\n", (unsigned long long)answer->length);
+		answer_write_length(out, answer->length);
 	else if (!connection->is_old)
 		buf_append_text(out, "Transfer-Encoding: chunked\r\n");
 }
@@ -63,7 +70,11 @@ static void answer_write_framing(
 static int answer_write_head(const struct http_connection *connection, struct buf *out,
 	const struct http_answer *answer, bool persists)
 {
-	buf_printf(out, "HTTP/1.1 %d %s\r\n", answer->status, http_status_text(answer->status));
+	buf_append_text(out, "HTTP/1.1 ");
+	buf_append_number(out, (uint64_t)answer->status);
+	buf_append_char(out, ' ');
+	buf_append_text(out, http_status_text(answer->status));
+	buf_append_text(out, "\r\n");
 	for (size_t i = 0; i < answer->field_count; i++) {
 		const struct http_field *field = &answer->fields[i];
 		buf_append(out, field->name.data, field->name.len);

@@ -1,6 +1,8 @@
 /* Matching paths with patterns, segment by segment. */
 #include "wire/http_router.h"
 
+#include <string.h>
+
 static bool router_is_any(struct str word)
 {
 	return str_is(word, "{}");
@@ -25,28 +27,35 @@ static void router_keep(struct http_match *match, struct str parameter)
 		match->parameters[match->parameter_count++] = parameter;
 }
 
+/* Whether the word at this place of a pattern is the segment; steps behind it. */
+static bool router_is_word(const char **pattern, struct str segment)
+{
+	if (strncmp(*pattern, segment.data, segment.len) != 0)
+		return false;
+	*pattern += segment.len;
+	return **pattern == '/' || **pattern == '\0';
+}
+
 /* Whether the segments fit the pattern; fills in the parameters of *match. */
 static bool router_fits(
 	const char *pattern, const struct http_segments *segments, struct http_match *match)
 {
-	struct str rest = str_from(pattern + 1);
-	size_t at = 0;
 	match->parameter_count = 0;
-	while (rest.len) {
-		struct str word = str_cut(&rest, '/');
-		if (at == segments->count)
+	for (size_t at = 0; at < segments->count; at++) {
+		if (*pattern++ != '/')
 			return false;
-		if (router_is_rest(word)) {
+		if (strcmp(pattern, "{*}") == 0) {
 			router_keep(match, router_rest(segments, at));
 			return true;
 		}
-		if (router_is_any(word))
+		if (strncmp(pattern, "{}", 2) == 0) {
 			router_keep(match, segments->items[at]);
-		else if (!str_eq(word, segments->items[at]))
+			pattern += 2;
+		} else if (!router_is_word(&pattern, segments->items[at])) {
 			return false;
-		at++;
+		}
 	}
-	return at == segments->count;
+	return *pattern == '\0' || strcmp(pattern, "/") == 0;
 }
 
 static unsigned router_methods(const struct http_route *route)

@@ -151,13 +151,29 @@ void mcp_upstream_open(struct mcp_upstream *upstream)
 
 /* ---- what it says of itself ------------------------------------------------ */
 
-static bool mcp_upstream_is_modern(const perch_json_value *result)
+static bool mcp_upstream_lists_modern(const perch_json_value *versions)
 {
-	perch_json_iter iter = perch_json_iterate(perch_json_get(result, "supportedVersions"));
+	perch_json_iter iter = perch_json_iterate(versions);
 	for (const perch_json_value *item; (item = perch_json_next(&iter));)
 		if (perch_json_is(item, MCP_MODERN_VERSION))
 			return true;
 	return false;
+}
+
+static bool mcp_upstream_is_modern(const perch_json_value *result)
+{
+	return mcp_upstream_lists_modern(perch_json_get(result, "supportedVersions"));
+}
+
+/* A server that refuses the version, and names the same one as what it supports, is asked again. */
+static bool mcp_upstream_is_asked_again(
+	struct mcp_upstream *upstream, const struct jsonrpc_message *message)
+{
+	bool is_again = !upstream->is_asked_again && message && message->kind == JSONRPC_ERROR &&
+		message->code == MCP_UNSUPPORTED_VERSION &&
+		mcp_upstream_lists_modern(perch_json_get(message->data, "supported"));
+	upstream->is_asked_again = upstream->is_asked_again || is_again;
+	return is_again;
 }
 
 static void mcp_upstream_be_open(struct mcp_upstream *upstream, const perch_json_value *result)
@@ -214,6 +230,8 @@ static void mcp_upstream_probed(
 {
 	if (message && message->kind == JSONRPC_RESULT && mcp_upstream_is_modern(message->result))
 		mcp_upstream_be_open(upstream, message->result);
+	else if (mcp_upstream_is_asked_again(upstream, message))
+		mcp_upstream_probe(upstream);
 	else if (upstream->options.era == MCP_FIND_OUT)
 		mcp_upstream_hello(upstream);
 	else if (message && message->kind == JSONRPC_ERROR)

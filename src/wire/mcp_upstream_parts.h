@@ -34,6 +34,7 @@ struct mcp_upstream {
 	size_t quiz_count;   /* of both eras */
 	int64_t forgotten[MCP_UPSTREAM_FORGOTTEN];
 	size_t forgotten_at;
+	bool is_asked_again; /* for its versions */
 	bool is_broken;
 };
 

@@ -28,6 +28,7 @@ struct worker {
 	uint64_t renewed_ns;
 	uint64_t ready_ns; /* since when the queue answers; 0 = it does not */
 	bool is_claiming;
+	bool is_rung; /* while it was claiming */
 	bool is_renewing;
 	bool has_warned; /* that the queue is away */
 	bool is_draining;

@@ -40,7 +40,11 @@ uint64_t worker_lease_ns(const struct worker *worker)
 static void worker_claimed(void *data, const struct queue_claim *claim)
 {
 	struct worker *worker = data;
+	bool is_rung = worker->is_rung;
 	worker->is_claiming = false;
+	worker->is_rung = false;
+	if (!claim && is_rung)
+		worker_look(worker);
 	if (!claim || worker->is_over)
 		return;
 	if (worker->is_draining) {
@@ -59,6 +63,8 @@ static bool worker_has_room(const struct worker *worker)
 
 void worker_look(struct worker *worker)
 {
+	/* The bell may be heard before the answer that there was nothing, which is older. */
+	worker->is_rung = worker->is_claiming;
 	if (worker->is_claiming || worker->is_draining || worker->is_over || !worker->ready_ns ||
 		!worker_has_room(worker))
 		return;

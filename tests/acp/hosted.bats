@@ -105,6 +105,39 @@ judged() {
     judged
 }
 
+@test "what an agent wants to know: of the user of each frontend" {
+    local told='{"action": "accept", "content": {"count": 4, "strategy": "a", "sure": false, "tags": ["x", "z"], "why": "because"}}' way
+    for way in serve acp-forms acp-texts; do
+        [ "$("$python" "$PERCH_SOURCE/tests/acp/asked.py" "$perch" "$profile" "$way")" = "$told" ]
+    done
+    export XDG_CONFIG_HOME="$BATS_TEST_TMPDIR/config"
+    mkdir -p "$XDG_CONFIG_HOME/perch/agents"
+    printf '%s\n' '[expose.mcp]' 'agents = ["bot"]' >"$XDG_CONFIG_HOME/perch/config.toml"
+    cp "$profile" "$XDG_CONFIG_HOME/perch/agents/bot.yaml"
+    [ "$("$python" "$PERCH_SOURCE/tests/acp/asked.py" "$perch" "$profile" mcp)" = "$told" ]
+    judged
+}
+
+@test "questions that nobody answers, that may not be asked, or are not offered" {
+    turn --prompt form
+    expect_status 0
+    expect '{"action": "cancel"}'
+    turn --prompt page
+    expect '{"action": "cancel"}'
+    turn --prompt secret
+    expect "a form must not ask for a secret, as 'password' does"
+    has "$errors" 'a question of the agent is refused: a form must not ask for a secret'
+    turn --prompt odd
+    expect 'there is no such mode: form and url were offered'
+    hosted 'permission_timeout_secs: 0.1'
+    "$python" "$PERCH_SOURCE/tests/acp/late.py" "$perch" "$profile" >"$BATS_TEST_TMPDIR/said"
+    [ "$(cat "$BATS_TEST_TMPDIR/said")" = $'{"action": "cancel"}\n{"action": "decline"}\n{"action": "accept"}' ]
+    judged
+    hosted 'acp: {elicitation: false}'
+    turn --prompt one
+    expect 'it was not offered'
+}
+
 # wants KEY-LINE…: the agent in a directory of its own, which is not hidden in a sandbox.
 wants() {
     mkdir -p "$BATS_TEST_TMPDIR/work" "$HOME/.ssh"
@@ -181,7 +214,7 @@ files_and_terminals() {
     has "$(replies 2)" '"exitCode": 1'
     wants 'acp: {fs: false, terminal: false}'
     turn --prompt offered
-    expect '{"fs": {"readTextFile": false, "writeTextFile": false}, "terminal": false}'
+    expect '{"elicitation": {"form": {}, "url": {}}, "fs": {"readTextFile": false, "writeTextFile": false}, "terminal": false}'
     turn --prompt "read $PWD/numbers"
     expect 'it was not offered'
     has "$errors" 'asks for fs/read_text_file, which it was not offered'

@@ -1,6 +1,6 @@
 #!/usr/bin/python3 -SE
 """An agent of ACP for the tests. Its prompt says what it does: `say WORDS`, `pid`, `cwd`, `show`,
-`permit`, `slow`, `stubborn`, `die`, `read PATH`, `write PATH TEXT`, `run COMMAND…`. What it hears and says goes to
+`permit`, `form`, `one`, `page`, `slow`, `stubborn`, `die`, `read PATH`, `write PATH TEXT`, `run COMMAND…`. What it hears and says goes to
 the file HOSTED_LOG, if that is set."""
 import json
 import os
@@ -77,6 +77,30 @@ def permit(session):
     return "cancelled" if answer["cancelled"] else "end_turn"
 
 
+FORM = {"type": "object", "required": ["strategy"], "properties": {
+    "strategy": {"type": "string", "title": "Strategy", "oneOf": [
+        {"const": "c", "title": "conservative"}, {"const": "a", "title": "aggressive"}]},
+    "count": {"type": "integer", "minimum": 1, "maximum": 5, "default": 3},
+    "tags": {"type": "array", "items": {"type": "string", "enum": ["x", "y", "z"]}},
+    "why": {"type": "string", "minLength": 2},
+    "sure": {"type": "boolean", "default": True}}}
+FORMS = {
+    "form": {"mode": "form", "message": "How shall I go on?", "requestedSchema": FORM},
+    "one": {"mode": "form", "message": "Where?", "requestedSchema": {
+        "type": "object", "required": ["place"], "properties": {"place": {"type": "string", "minLength": 1}}}},
+    "page": {"mode": "url", "message": "Sign in.", "elicitationId": "e1", "url": "https://example.org/in?x=1"},
+    "secret": {"mode": "form", "message": "More.", "requestedSchema": {
+        "type": "object", "properties": {"password": {"type": "string"}}}},
+    "odd": {"mode": "_own", "message": "More."},
+}
+
+
+def elicit(session, name):
+    answer = ask("elicitation/create", sessionId=session, **FORMS[name])
+    say(session, words_of(answer))
+    return "cancelled" if answer["cancelled"] else "end_turn"
+
+
 def slow(session):
     say(session, "waiting")
     while hear().get("method") != "session/cancel":
@@ -129,6 +153,8 @@ def prompt(session, text):
         show(session)
     elif word == "permit":
         return permit(session)
+    elif word in FORMS:
+        return elicit(session, word)
     elif word == "slow":
         return slow(session)
     elif word == "stubborn":

@@ -128,7 +128,8 @@ def commands(page, tree, _pages):
 
 
 def dev_problems(tree, verb, *names):
-    """`./dev test unit/base-buf escape`, `./dev bench json`, `./dev fuzz 60 utf8`."""
+    """`./dev test unit/base-buf escape`, `./dev bench json`, `./dev fuzz --budget 1e6 utf8`."""
+    usage = re.search(r"^usage: .*?^END", tree.read("dev"), re.M | re.S)[0]
     if verb != "help" and not re.search(r"^  %s\b" % re.escape(verb), tree.read("dev"), re.M):
         yield "there is no verb " + verb
     places = {
@@ -137,6 +138,8 @@ def dev_problems(tree, verb, *names):
         "fuzz": ("fuzz/%s.c",),
     }
     for name in filter(str.islower, names):
+        if re.match(r"[0-9]", name) or re.search(r"[ |]%s\b" % re.escape(name), usage):
+            continue
         file = name.replace("-", "_")
         if verb in places and not tree.has(*(place % file for place in places[verb])):
             yield "there is no " + name

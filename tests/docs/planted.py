@@ -63,6 +63,8 @@ NAMES = (
     ("commands", "`./dev test unit/nothing`", True),
     ("commands", "`./dev test unit/base-buf escape layers`", False),
     ("commands", "`./dev bench json` `./dev fuzz 60 utf8`", False),
+    ("commands", "`./dev fuzz --budget 1e6 utf8` `./dev test quick`", False),
+    ("commands", "`./dev fuzz --nothing`", True),
     ("commands", "`./dev bench nothing`", True),
     ("tests", '`fledge/wire` "nothing"', True),
     ("tests", '`fledge/wire` "init: byte-exact against the golden line"', False),

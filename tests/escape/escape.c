@@ -65,6 +65,16 @@ static bool is_denial(int error)
 	return false;
 }
 
+static const char *error_name(int error)
+{
+#ifdef __GLIBC__
+	const char *name = strerrorname_np(error);
+#else
+	const char *name = NULL; /* musl has words alone */
+#endif
+	return name ? name : strerror(error);
+}
+
 /* In a process of its own: it may be killed for it. */
 static void try_row(const struct row *row)
 {
@@ -83,8 +93,7 @@ static void try_row(const struct row *row)
 	else if (error == 0)
 		printf("%s done\n", row->name);
 	else
-		printf("%s %s %s\n", row->name, is_denial(error) ? "denied" : "odd",
-			strerrorname_np(error) ? strerrorname_np(error) : "?");
+		printf("%s %s %s\n", row->name, is_denial(error) ? "denied" : "odd", error_name(error));
 }
 
 struct layers {

@@ -256,7 +256,7 @@ static bool queue_world_is_heard(unsigned shard)
 
 static void queue_world_open_redis(void)
 {
-	const char *socket = folder_path("socket");
+	const char *socket = queue_world_redis();
 	struct queue_redis_options options = { .lease_ms = INT64_C(1000000000),
 		.patience_ms = world.options.patience_ms ? world.options.patience_ms : 1000000000,
 		.limit = (int64_t)world.options.limit,
@@ -266,8 +266,6 @@ static void queue_world_open_redis(void)
 	perch_err err = { 0 };
 	unsigned rounds = 0;
 	world.ready = 0;
-	if (!world.redis)
-		queue_world_start_redis(socket);
 	ck_assert_uint_lt(strlen(socket), sizeof(options.url.path));
 	memcpy(options.url.path, socket, strlen(socket) + 1);
 	ck_assert_int_eq(queue_open_redis(world.host, &options, &world.gate, &err), 0);
@@ -292,6 +290,14 @@ void queue_world_folder(void)
 	is_there = true;
 }
 
+const char *queue_world_redis(void)
+{
+	queue_world_folder();
+	if (!world.redis)
+		queue_world_start_redis(folder_path("socket"));
+	return folder_path("socket");
+}
+
 void queue_world_open(enum queue_world_driver driver, const struct queue_world_options *options)
 {
 	queue_world_folder();
@@ -308,6 +314,8 @@ void queue_world_open(enum queue_world_driver driver, const struct queue_world_o
 
 static void queue_world_close_queue(void)
 {
+	if (!world.gate)
+		return;
 	if (world.hands != world.gate)
 		world.hands->table->free(world.hands);
 	world.gate->table->free(world.gate);

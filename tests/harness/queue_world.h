@@ -40,6 +40,9 @@ struct queue_world_options {
 /* Makes the test's folder, where that was not done. */
 void queue_world_folder(void);
 
+/* A redis-server alone: its socket. It ends with queue_world_close. */
+const char *queue_world_redis(void);
+
 /* Fails the test. */
 void queue_world_open(enum queue_world_driver driver, const struct queue_world_options *options);
 void queue_world_close(void);

@@ -27,9 +27,9 @@ BUGS = {
         "spare && !exchange_is_ready(spare->exchange) && false"),),
     # The end of a turn was told before it was recorded.
     "early-end": ((
-        "\tsession_job_begin(turn->sessions, &turn->end);",
+        "\tsession_job_add(turn->sessions, &turn->end, TIMER_THEN);",
         "\tturn->ended = NULL;\n\tif (done)\n\t\tdone(data, NULL, 0, NULL);\n"
-        "\tsession_job_begin(turn->sessions, &turn->end);"),),
+        "\tsession_job_add(turn->sessions, &turn->end, TIMER_THEN);"),),
     "no-queue": ((
         "\telse if (turn->first.number == turn->number)\n\t\tsession_turn_make_due(turn);",
         "\telse\n\t\tsession_turn_make_due(turn);"),),

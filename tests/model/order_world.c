@@ -362,6 +362,17 @@ static uint64_t player_number(const struct session_turn *turn)
 	return 0;
 }
 
+/* Jobs that come together are done in their order. */
+static uint64_t job_number(const struct session_job *job)
+{
+	for (unsigned i = 0; i < player_count; i++) {
+		const struct session_turn *turn = players[i].turn;
+		if (players[i].state < PLAYER_DONE && turn && (job == &turn->begin || job == &turn->end))
+			return (i + 1) * 2 + (job == &turn->end);
+	}
+	return 1;
+}
+
 static void order_mix(void)
 {
 	for (int i = 0; i < PROCESSES; i++) {
@@ -369,14 +380,15 @@ static void order_mix(void)
 		explorer_mix((uint64_t)(is_dead[i] | is_told[i] << 1 |
 			timer_is_set(&sessions->due_timer) << 2 | timer_is_set(&sessions->look_timer) << 3 |
 			timer_is_set(&sessions->job_timer) << 4 | (sessions->told.fd >= 0) << 5));
-		explorer_mix(sessions->jobs.count);
+		for (const struct session_job *job = list_first(&sessions->jobs); job && !is_dead[i];
+			 job = list_next(job))
+			explorer_mix(job_number(job));
 		for (int stage = 0; stage < STAGES && !is_dead[i]; stage++) {
 			explorer_mix(99);
 			for (const struct session_turn *turn = list_first(&sessions->turns[stage]); turn;
 				 turn = list_next(turn)) {
 				explorer_mix(player_number(turn) * 64 + turn->is_behind_others +
 					2U * turn->has_failed + 4U * turn->has_next + 8U * (turn->left.id != NULL));
-				explorer_mix((uint64_t)turn->begin_result);
 			}
 		}
 	}

@@ -296,6 +296,25 @@ state_of() { ask HGET "$shard:job:$1" state; }
     done
 }
 
+@test "a later revision takes over while a job of an earlier one runs" {
+    sed 's/^local REVISION = .*/local REVISION = 2/' "$PERCH_BUILD/src/perch.lua" | ask -x FUNCTION LOAD REPLACE
+    [ "$(do_it open | tr '\n' ' ')" = "1 2 " ]
+    put j1 a
+    put j2 a
+    claim w1
+    fence=$(fence_of j1)
+    [ "$(do_it begin j1 "$fence" 15000)" = ok ]
+    [ "$(do_it publish j1 "$fence" 1 one)" = ok ]
+    load_functions
+    [ "$(do_it open | wc -l)" = 2 ] # what an earlier worker expects when it comes back
+    [ "$(do_it publish j1 "$fence" 1 one two)" = ok ]
+    [ "$(do_it renew w1 15000 1 working j1 "$fence" | tr '\n' ' ')" = "1 ok " ]
+    [ "$(finish j1 "$fence")" = ok ]
+    [ "$(ask XLEN "$shard:events:j1")" = 3 ]
+    [ "$(claim w2)" = j2 ]
+    [ "$(fence_of j2)" -gt "$fence" ]
+}
+
 @test "a foreign or older layout is refused" {
     ask HSET "$shard:meta" layout 0
     run do_it open

@@ -299,13 +299,23 @@ def test_keys():
         error = events_of(gate, number)[0][1]
         assert error["code"] == "refused" and "key" in error["message"], error
     assert len(read("ran")) == 1
-    # A job that was changed on its way.
+    # Jobs that were changed on their way, each in another member; and one that was signed under another id.
     os.kill(worker.pid, signal.SIGSTOP)
-    number = good.turn(message="harmless")
-    redis.ask("HSET", f"{SHARD}:job:{number}", "request", '{"message":"evil"}')
+    changes = {"request": '{"message":"worse"}', "session": "of-another", "owner": "root", "name": "other",
+               "need": "agent:echo#00", "retry": "9", "kind": "run", "mac": "0" * 64}
+    numbers = [good.turn(message="evil", session=f"mine{i}") for i in range(len(changes) + 2)]
+    for number, (member, value) in zip(numbers, changes.items()):
+        redis.ask("HSET", f"{SHARD}:job:{number}", member, value)
+    cut, replayed = numbers[-2:]
+    whole = redis.ask("HGET", f"{SHARD}:job:{cut}", "request")
+    redis.ask("HSET", f"{SHARD}:job:{cut}", "request", whole[:len(whole) // 2])
+    for member in ("request", "mac"):
+        redis.ask("HSET", f"{SHARD}:job:{replayed}", member, redis.ask("HGET", f"{SHARD}:job:{numbers[1]}", member))
     os.kill(worker.pid, signal.SIGCONT)
-    assert good.ended(number)["state"] == "failed"
-    assert "evil" not in read("ran")
+    for number, member in zip(numbers, [*changes, "cut", "replayed"]):
+        assert good.ended(number)["state"] == "failed", member
+        assert events_of(good, number)[0][1]["code"] == "refused"
+    assert not {"evil", "worse"} & set(read("ran"))
     os.chmod(f"{WORK}/key", 0o644)
     found = subprocess.run([PERCH, "worker", "--queue", redis.url, "--key-file", f"{WORK}/key"],
                            stderr=subprocess.PIPE, check=False)
@@ -328,7 +338,7 @@ def test_ids():
         until(lambda: redis.ask("HGET", f"{SHARD}:job:{foreign}", "state") in ("failed", "done"), "over")
     assert log_of(worker).count("a job is refused: its id is none") == 4, log_of(worker)
     assert os.listdir(f"{STATE}/../victim") == ["file"]
-    assert "evil" not in read("ran")
+    assert not {"evil", "worse"} & set(read("ran"))
     behind = gate.turn()  # what the gateway heard before this it has looked at
     assert gate.ended(behind)["state"] == "done"
     assert {one["id"] for one in gate.get("/api/jobs").json["jobs"]} == {number, behind}

@@ -42,3 +42,10 @@ printf '{"type":"output","text":"hello %s %s\\n"}\n' "${name%%\"*}" "${sure%%\}*
 END
     scene ask.py run
 }
+
+@test "an agent of ACP that asks by a form is answered over HTTP" {
+    mkdir -p "$XDG_CONFIG_HOME/perch/agents"
+    printf 'command: %s/tests/acp/hosted.py\nprotocol: acp\n' "$PERCH_SOURCE" \
+        >"$XDG_CONFIG_HOME/perch/agents/asks.yaml"
+    scene ask.py agent
+}

@@ -99,6 +99,25 @@ def test_link():
     gate.stop()
 
 
+def test_agent():
+    """An agent of ACP asks by a form: its fields are questions, one after the other."""
+    config('[expose.http]\nagents = ["*"]\n')
+    gate = Gateway()
+    made = gate.post("/api/turns", {"agent": "asks", "message": "form", "detach": True})
+    assert made.status == 202, made.body
+    number, before = made.json["id"], 0
+    for answers in ([1], ["9", "4"], [[0, 2]], ["x", "because"], [False], [0]):
+        ask = gate.question(number, before)
+        before = ask["ask"]
+        for answer in answers:
+            given = gate.post(f"/api/jobs/{number}/answers/{before}", {"value": answer})
+            assert given.status == (200 if answer == answers[-1] else 400), (answer, given.body)
+    job = gate.ended(number)
+    assert json.loads(job["result"]["text"]) == {"action": "accept", "content": {
+        "strategy": "a", "count": 4, "tags": ["x", "z"], "why": "because", "sure": False}}, job
+    gate.stop()
+
+
 def test_run():
     config('[expose.http]\nplugins = ["*"]\n')
     gate = Gateway()

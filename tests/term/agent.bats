@@ -256,3 +256,46 @@ AGENT
     [ "$(line 1)" = "the reply" ]
     [ "$(line 2)" = "[over 0]" ]
 }
+
+# acp_agent: that of tests/acp, which asks what it is told to.
+acp_agent() { printf 'command: %s/tests/acp/hosted.py\nprotocol: acp\n' "$PERCH_SOURCE" >"$profile"; }
+
+@test "an agent of ACP asks: field by field, and all of it once more" {
+    acp_agent
+    between_looks "$WORK" "$perch" agent run --profile "$profile" --no-store --prompt form
+    wait_for 'bot asks: How shall I go on? (1 of 5) Strategy'
+    keys Down Enter
+    wait_for '(2 of 5) count'
+    keys C-u 9 Enter
+    wait_for 'the number: 5 at most'
+    keys C-u 4 Enter
+    wait_for '(3 of 5) tags'
+    keys Space Enter
+    wait_for '(4 of 5) why'
+    keys Enter
+    wait_for '(5 of 5) sure'
+    keys n
+    wait_for 'count = 4, tags = x, why = (none), sure = no'
+    keys Enter
+    wait_for '[over 0]'
+    [[ "$(screen | tr -d '\n')" == *'"content": {"count": 4, "strategy": "a", "sure": false, "tags": ["x"]}}'* ]]
+    wait_until test -s "$WORK/after"
+    cmp "$WORK/before" "$WORK/after"
+}
+
+@test "an agent of ACP asks: Ctrl+C declines, and the turn goes on; a page is for the user to open" {
+    acp_agent
+    between_looks "$WORK" "$perch" agent run --profile "$profile" --no-store --prompt one
+    wait_for 'bot asks: Where? place'
+    keys C-c
+    wait_for '[over 0]'
+    [[ "$(screen)" == *'{"action": "decline"}'* ]]
+    between_looks "$WORK" "$perch" agent chat --profile "$profile"
+    wait_for 'Ctrl+D leaves'
+    keys page Enter
+    wait_for 'a page of example.org?'
+    wait_for 'https://example.org/in?x=1'
+    keys y
+    wait_for '{"action": "accept"}'
+    keys C-d
+}

@@ -70,6 +70,66 @@ add_in_terminal() {
     [ ! -e "$bindings/again.toml" ]
 }
 
+# server_in_terminal: an MCP server with three tools, up to the question which of them are allowed.
+server_in_terminal() {
+    printf '{"tools": {"say": "says\\u200b it", "die": "dies", "fail": "fails"}, "instructions": "be\\u001b[31m kind"}' >"$WORK/state"
+    : >"$WORK/log"
+    in_terminal add --mcp srv --read "$prefix" --read "$PERCH_SOURCE/tests/tool" --read "$WORK/state" --write "$WORK/log" -- \
+        "$python" "$PERCH_SOURCE/tests/tool/bound_server.py" "$WORK/state" "$WORK/log"
+    wait_for '[y/N]'
+    screen_has 'bound_server.py'
+    [ ! -s "$WORK/log" ] # it is not started before the yes
+    keys y
+    wait_for 'Which of its tools do you allow?'
+    screen_has 'says\u{200B} it'
+    screen_has 'be\u{001B}[31m kind'
+}
+
+# bound_tools: the names that the binding has.
+bound_tools() { sed -n '/^\[\[tools/,$s/^name = //p' "$bindings/srv.toml" | tr -d '"\n'; }
+
+@test "tool add --mcp: nothing runs before a yes; its tools are chosen one by one" {
+    server_in_terminal
+    wait_for 'one by one'
+    keys Down Up Enter # the one that is marked: one by one
+    wait_for 'Allow say? [y/N]'
+    keys y
+    wait_for 'Allow die? [y/N]'
+    keys n
+    wait_for 'Allow fail? [y/N]'
+    keys y
+    wait_over
+    [ "$(bound_tools)" = sayfail ]
+}
+
+@test "tool add --mcp: all of its tools, none, or Ctrl+C" {
+    server_in_terminal
+    keys Up Enter
+    wait_over
+    [ "$(bound_tools)" = saydiefail ]
+    rm "$bindings/srv.toml"
+    server_in_terminal
+    keys Down Enter
+    wait_over
+    [ -z "$(bound_tools)" ]
+    rm "$bindings/srv.toml"
+    server_in_terminal
+    keys C-c
+    wait_over 130
+    [ ! -e "$bindings/srv.toml" ]
+}
+
+@test "tool add --mcp: a no starts nothing" {
+    printf '{"tools": {}}' >"$WORK/state"
+    : >"$WORK/log"
+    in_terminal add --mcp srv --read "$prefix" --read "$PERCH_SOURCE/tests/tool" --read "$WORK/state" --write "$WORK/log" -- \
+        "$python" "$PERCH_SOURCE/tests/tool/bound_server.py" "$WORK/state" "$WORK/log"
+    wait_for '[y/N]'
+    keys n
+    wait_over 64
+    [ ! -s "$WORK/log" ] && [ ! -e "$bindings/srv.toml" ]
+}
+
 @test "tool add: a no binds nothing, and is no error" {
     add_in_terminal
     keys n

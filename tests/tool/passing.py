@@ -160,4 +160,20 @@ def test_changes():
     client.end()
 
 
+def test_hasty():
+    """An end of a subscription counts, however early it comes: nobody is watched then, and the server is idle."""
+    client = Passing()
+    for method in ("subscribe", "unsubscribe", "subscribe"):
+        client.ids += 1
+        client.send({"jsonrpc": "2.0", "id": client.ids, "method": "resources/" + method, "params": {"uri": "left:one"}})
+    client.call("self")
+    wait_for("resources/subscribe left:one")
+    client.result("resources/unsubscribe", {"uri": "left:one"})
+    for method in ("subscribe", "unsubscribe"):
+        client.ids += 1
+        client.send({"jsonrpc": "2.0", "id": client.ids, "method": "resources/" + method, "params": {"uri": "left:two"}})
+    wait_for("ends")
+    client.end()
+
+
 run(globals())

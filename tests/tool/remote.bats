@@ -283,9 +283,14 @@ END
     wait_until nothing_left
 }
 
-@test "certificates are checked; a private one is trusted where that is granted" {
+# certificate: of localhost, which nobody has signed.
+certificate() {
     openssl req -x509 -newkey rsa:2048 -nodes -days 2 -keyout "$WORK/key.pem" -out "$WORK/cert.pem" \
         -subj /CN=localhost -addext subjectAltName=DNS:localhost,IP:127.0.0.1 2>"$WORK/openssl.err"
+}
+
+@test "certificates are checked; a private one is trusted where that is granted" {
+    certificate
     bent "$WORK/cert.pem" "$WORK/key.pem"
     url="https://localhost:$(cat "$WORK/port")"
     bind /none/none --yes
@@ -296,6 +301,74 @@ END
     expect_status 0
     perch_tool call srv say
     expect '"hello"'
+}
+
+# proxy: one that passes on what it is asked for, and notes each request in $WORK/proxied; its port in $proxy.
+proxy() {
+    mkfifo "$WORK/proxy-hold"
+    env -u TEST_MARK "$python" "$PERCH_SOURCE/tests/tool/proxy.py" "$WORK/proxied" <"$WORK/proxy-hold" >"$WORK/proxy-port" 3>&- 8>&- &
+    exec 9>"$WORK/proxy-hold"
+    wait_until test -s "$WORK/proxy-port"
+    proxy="http://127.0.0.1:$(cat "$WORK/proxy-port")"
+    : >"$WORK/proxied"
+}
+
+@test "a proxy: a tunnel where it is granted, not for hosts of no_proxy, and never for this machine without TLS" {
+    certificate
+    bent "$WORK/cert.pem" "$WORK/key.pem"
+    url="https://localhost:$(cat "$WORK/port")"
+    proxy
+    export SSL_CERT_FILE="$WORK/cert.pem" https_proxy="$proxy" http_proxy="$proxy" all_proxy="$proxy" ALL_PROXY="$proxy"
+    local trusts=(--yes --replace --env SSL_CERT_FILE --read "$WORK/cert.pem")
+    bind /none/none "${trusts[@]}"
+    expect_status 0
+    [ ! -s "$WORK/proxied" ] # it was not granted
+    bind /none/none "${trusts[@]}" --env https_proxy
+    expect_status 0
+    grep -q "^CONNECT localhost:" "$WORK/proxied"
+    lacks "$(cat "$WORK/proxied")" POST
+    : >"$WORK/proxied"
+    no_proxy=localhost bind /none/none "${trusts[@]}" --env https_proxy --env no_proxy
+    expect_status 0
+    [ ! -s "$WORK/proxied" ]
+    exec 8>&-
+    wait "$far" || true
+    rm "$WORK/hold" "$WORK/port"
+    bent
+    PERCH_HEADER_Authorization='Bearer s3cret' perch_alone mcp list -- "$url/none/none"
+    expect_status 0
+    [ ! -s "$WORK/proxied" ]
+    exec 9>&-
+}
+
+@test "a connection that does not come about has its time" {
+    local remote="$PERCH_BUILD/perch-remote"
+    [ -x "$remote" ] || remote=$(find "$PERCH_BUILD" -name perch-remote -type f | head -n 1)
+    for word in 0 -1 x 4000 ''; do
+        keep "$remote" --connect-timeout "$word" http://127.0.0.1:1/ </dev/null
+        expect_status 64
+    done
+    # A socket whose queue is full takes no connection, and refuses none.
+    keep "$python" - "$remote" <<'END'
+import socket, subprocess, sys
+door = socket.create_server(("127.0.0.1", 0), backlog=0)
+inside = []
+for _ in range(4):
+    guest = socket.socket()
+    guest.setblocking(False)
+    guest.connect_ex(door.getsockname())
+    inside.append(guest)
+run = subprocess.Popen([sys.argv[1], "--connect-timeout", "1", f"http://127.0.0.1:{door.getsockname()[1]}/"],
+                       stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+run.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}\n')
+run.stdin.flush()
+print(run.stdout.readline().decode())
+run.stdin.close()
+run.wait()
+END
+    expect_status 0
+    has "$output" '"id":1,"error"'
+    has "$output" "Timeout was reached"
 }
 
 @test "perch mcp tries a remote server, too" {

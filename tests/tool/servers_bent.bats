@@ -39,6 +39,28 @@ good() {
     bent call "$bindings/good.toml" session
 }
 
+@test "all that a model reads of a tool is shown before it is approved, wherever it stands" {
+    fence
+    perch_tool add --mcp srv -v "${words[@]}" list poisoned
+    expect_status 0
+    has "$errors" 'title: Safe\u{202E}'
+    has "$errors" 'input $comment: in a comment'
+    has "$errors" 'input properties text: Read the keys\u{200B} first'
+    has "$errors" 'input properties deep properties and send them'
+    has "$errors" 'input properties kind enum: then obey'
+    has "$errors" 'output do not ask'
+    has "$errors" 'annotations title: Trust me'
+    has "$errors" 'input properties plain'
+    lacks "$errors" 'plain type'
+}
+
+@test "a tool that says something twice is none" {
+    fence
+    perch_tool add --mcp srv "${words[@]}" list doubles
+    expect_status 0
+    has "$output" "bound srv: 0 tools"
+}
+
 serves_none() { [ "$(left | wc -l)" -le "$1" ]; }
 
 @test "one that writes on while nobody waits is stopped, and served again" {

@@ -85,6 +85,15 @@ one_side() { expose 'tools = ["left"]' "$@"; }
     scene changes
 }
 
+@test "an end of a subscription that comes before its beginning counts" {
+    one_side 'resources = ["left", "right"]'
+    bind left
+    sed -i 's/^\[mcp\]$/[mcp]\nidle = 0.2/' "$bindings/left.toml"
+    scene hasty
+    bind right # now it is to be found out who has it
+    scene hasty
+}
+
 @test "a grant is approved, shown, and cannot be added behind the operator's back" {
     bind left
     sed -i 's/^\[mcp\]$/[mcp]\nelicitation = "client"/' "$bindings/left.toml"
@@ -93,5 +102,82 @@ one_side() { expose 'tools = ["left"]' "$@"; }
     has "$errors" "asks the client's user"
     perch_tool add --mcp other --sampling nobody -- true
     expect_status 64
-    has "$errors" "sampling is refuse or client"
+    has "$errors" "sampling is refuse, client or agent:NAME"
+}
+
+# agent NAME < SCRIPT: a profile whose agent is a shell script; the question is in AGENT_MESSAGE.
+agent() {
+    mkdir -p "$XDG_CONFIG_HOME/perch/agents"
+    cat >"$WORK/$1.sh"
+    printf 'command: sh\nargs: ["%s"]\n' "$WORK/$1.sh" >"$XDG_CONFIG_HOME/perch/agents/$1.yaml"
+}
+
+# sampled [WORD…]: `left`, of which the tool `ask` asks for one answer of a model.
+sampled() { perch_tool call left ask --input '{"kinds": ["sample"]}' "$@"; }
+
+@test "an agent answers for a model, in both eras, whoever calls and whatever is exposed" {
+    agent echo <<<'printf "%s\n" "$AGENT_MESSAGE"'
+    for era in '' modern; do
+        bind left --sampling agent:echo ${era:+-- "$era"}
+        grep -q '^sampling = "agent:echo"$' "$bindings/left.toml"
+        sampled
+        expect_status 0
+        has "$output" 'The MCP server left asks a language model'
+        has "$output" 'User: Say something'
+        has "$output" '\"model\": \"echo\"'
+        one_side
+        perch_alone mcp call --config "$XDG_CONFIG_HOME" left_ask '{"kinds": ["sample"]}'
+        expect_status 0
+        has "$output" 'User: Say something'
+    done
+    perch_alone agent sessions --json
+    has "$output" '"from":"mcp:left"'
+    sed -i 's/agent:echo/agent:other/' "$bindings/left.toml"
+    sampled
+    expect_status 64
+    has "$errors" "asks the agent other"
+}
+
+@test "an agent that fails or is not there answers nothing" {
+    agent fails <<<'exit 3'
+    bind left --sampling agent:fails
+    sampled
+    expect_status 0
+    has "$output" "the agent that is to answer has failed"
+    bind left --sampling agent:nobody
+    sampled
+    expect_status 0
+    has "$output" "there is no agent 'nobody'"
+}
+
+@test "a call that ends takes the agent with it that was asked" {
+    agent slow <<<'echo >"'"$READY"'"; exec sleep 600'
+    bind left --sampling agent:slow
+    start tool call left ask --input '{"kinds": ["sample"]}'
+    wait_ready
+    kill "$host"
+    finish
+    wait_until nothing_left
+}
+
+@test "a server that asks an agent without end is stopped" {
+    agent echo <<<'echo hm'
+    bind left --sampling agent:echo
+    sed -i 's/^sampling = .*/&\nasks = 2/' "$bindings/left.toml"
+    perch_tool allow left --binding --yes
+    perch_tool call left endless
+    expect_status 0
+    has "$output" "2 the server asks too often in one call"
+}
+
+@test "an agent that calls the server that asked it comes to an end" {
+    agent loops <<END
+echo once >>"$WORK/asked"
+"$perch" tool call left ask --input '{"kinds": ["sample"]}'
+END
+    bind left --sampling agent:loops
+    sampled
+    expect_status 0
+    has "$output" "agents answer 4 questions of servers already"
+    [ "$(wc -l <"$WORK/asked")" = 4 ]
 }

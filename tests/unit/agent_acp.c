@@ -114,7 +114,7 @@ static int scene_hear(const char *line)
 /* With a prompt under way. */
 static int scene_begin(size_t total_limit)
 {
-	static const struct acp_client_options hello = { STR("perch"), STR("1"), true, true };
+	static const struct acp_client_options hello = { STR("perch"), STR("1"), true, true, true };
 	static const struct acp_talk_options talk = { .cwd = STR("/w") };
 	const struct agent_engine_options options = {
 		.dialect = &dialect_acp,

@@ -96,7 +96,7 @@ static struct cgroup_tree fake(
 
 static struct cgroup *open_fake(const struct cgroup_tree *tree, uint64_t memory, uint64_t processes)
 {
-	const struct cgroup_limits limits = { memory, processes };
+	const struct cgroup_limits limits = { .memory = memory, .processes = processes };
 	struct cgroup *cgroup = NULL;
 	perch_err err = { 0 };
 	ck_assert_msg(cgroup_open(tree, &limits, &cgroup, &err) == 0, "%s", err.text);
@@ -150,6 +150,24 @@ START_TEST(limits_that_are_not_lent_do_not_hold)
 	char *asked = folder_read(folder_path("tree point/user/scope/cgroup.subtree_control"));
 	ck_assert_str_eq(asked, "+memory");
 	free(asked);
+}
+END_TEST
+
+/* Where the directory above lacks what is asked for, none is made for its limits alone. */
+START_TEST(none_is_made_that_could_limit_nothing)
+{
+	struct cgroup_tree tree = fake("/user/scope", "/", never);
+	const struct cgroup_limits limits = { .memory = 1 << 30, .processes = 64, .or_none = true };
+	struct cgroup *cgroup = NULL;
+	last_made[0] = '\0';
+	lent = "pids\n";
+	folder_write("tree point/user/scope/cgroup.controllers", "cpu io\n");
+	ck_assert_int_eq(cgroup_open(&tree, &limits, &cgroup, NULL), -ENOTSUP);
+	ck_assert_str_eq(last_made, "");
+	folder_write("tree point/user/scope/cgroup.controllers", "cpu pids\n");
+	ck_assert_int_eq(cgroup_open(&tree, &limits, &cgroup, NULL), 0);
+	ck_assert(!cgroup_limits_memory(cgroup) && cgroup_limits_processes(cgroup));
+	cgroup_close(cgroup);
 }
 END_TEST
 
@@ -252,7 +270,7 @@ END_TEST
 
 static int open_and_close(void *data)
 {
-	const struct cgroup_limits limits = { 1 << 20, 10 };
+	const struct cgroup_limits limits = { .memory = 1 << 20, .processes = 10 };
 	struct cgroup *cgroup = NULL;
 	perch_err err = { 0 };
 	int r = cgroup_open(data, &limits, &cgroup, &err);
@@ -276,7 +294,7 @@ END_TEST
 
 static struct cgroup *open_real(uint64_t memory, uint64_t processes)
 {
-	const struct cgroup_limits limits = { memory, processes };
+	const struct cgroup_limits limits = { .memory = memory, .processes = processes };
 	struct cgroup *cgroup = NULL;
 	perch_err err = { 0 };
 	if (cgroup_open(&cgroup_kernel_tree, &limits, &cgroup, &err) < 0)
@@ -376,7 +394,8 @@ START_TEST(processes_are_limited_where_that_is_said)
 END_TEST
 
 SUITE_MAIN("cgroup", limits_that_are_lent_hold, limits_that_are_not_lent_do_not_hold,
-	limits_that_nobody_wants_are_not_set, what_is_above_is_used_where_it_was_delegated,
-	a_mount_may_show_a_part_of_the_tree, where_none_can_be_made_that_is_said,
-	what_killed_hosts_left_is_swept, without_memory_there_is_none, everybody_in_it_dies_with_it,
+	none_is_made_that_could_limit_nothing, limits_that_nobody_wants_are_not_set,
+	what_is_above_is_used_where_it_was_delegated, a_mount_may_show_a_part_of_the_tree,
+	where_none_can_be_made_that_is_said, what_killed_hosts_left_is_swept,
+	without_memory_there_is_none, everybody_in_it_dies_with_it,
 	a_child_can_be_in_a_room_and_in_a_cgroup, processes_are_limited_where_that_is_said)

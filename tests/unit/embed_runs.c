@@ -46,6 +46,8 @@ static size_t memory_in_use(void)
 {
 #if UNDER_ASAN
 	return __sanitizer_get_current_allocated_bytes();
+#elif !defined(__GLIBC__)
+	return 0; /* nobody says: the pages tell */
 #else
 	return mallinfo2().uordblks;
 #endif

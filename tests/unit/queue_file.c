@@ -4,11 +4,9 @@
 
 #include <errno.h>
 #include <sqlite3.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "harness/folder.h"
@@ -207,65 +205,6 @@ START_TEST(a_full_disk)
 }
 END_TEST
 
-/* ---- a loss of power --------------------------------------------------------------------------
- */
-
-/* In the place of libc's: SQLite calls these. */
-static atomic_int syncs;
-
-PERCH_API int fdatasync(int fd)
-{
-	atomic_fetch_add(&syncs, 1);
-	return (int)syscall(SYS_fdatasync, fd);
-}
-
-PERCH_API int fsync(int fd)
-{
-	atomic_fetch_add(&syncs, 1);
-	return (int)syscall(SYS_fsync, fd);
-}
-
-static void count_accepted(void *data, int error)
-{
-	ck_assert_int_eq(error, 0);
-	++*(int *)data;
-}
-
-/* Jobs that are put before the loop waits. How often the disk was waited for, until all were
- * accepted. */
-static int syncs_of(int first, int count)
-{
-	struct queue *queue = queue_world_gate();
-	int done = 0, before = atomic_load(&syncs);
-	char id[32];
-	for (int i = first; i < first + count; i++) {
-		snprintf(id, sizeof(id), "j%d", i);
-		const struct queue_job job = { .id = str_from(id),
-			.kind = STR("turn"),
-			.name = STR("bot"),
-			.owner = STR("me"),
-			.request = STR("{}") };
-		ck_assert_int_eq(queue->table->put(queue, &job, count_accepted, &done), 0);
-	}
-	while (done < count)
-		ck_assert_int_ge(perch_host_wait(queue_world_host(), -1), 0);
-	return atomic_load(&syncs) - before;
-}
-
-START_TEST(durable_is_on_the_disk)
-{
-	for (int is_durable = 0; is_durable < 2; is_durable++) {
-		const struct queue_world_options options = { .is_durable = is_durable };
-		queue_world_open(QUEUE_WORLD_FILE, &options);
-		for (int i = 0; i < 5; i++)
-			ck_assert_int_eq(syncs_of(1000 * is_durable + i, 1) > 0, is_durable);
-		/* All that came in one round of the loop is one commit, or a few. */
-		ck_assert_int_lt(syncs_of(1000 * is_durable + 5, 200), is_durable ? 100 : 1);
-		queue_world_close();
-	}
-}
-END_TEST
-
 /* ---- no memory
  * ------------------------------------------------------------------------------------ */
 
@@ -307,4 +246,4 @@ END_TEST
 
 SUITE_MAIN("queue-file", what_was_answered_is_there, what_is_dropped_leaves_nothing,
 	one_process_has_it, a_file_that_is_no_database, a_file_of_an_older_perch, a_full_disk,
-	durable_is_on_the_disk, no_memory_for_a_job)
+	no_memory_for_a_job)

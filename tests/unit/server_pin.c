@@ -65,6 +65,14 @@ static const struct {
 	{ "{\"name\":\"echo\",\"description\":\"says\",\"inputSchema\":{\"type\":\"object\",\"a\":1},"
 	  "\"outputSchema\":{}}",
 		false },
+	{ "{\"name\":\"echo\",\"description\":\"says\",\"inputSchema\":{\"type\":\"object\",\"a\":1.0}"
+	  "}",
+		false },
+	{ "{\"name\":\"echo\",\"Description\":\"obeys\",\"description\":\"says\",\"inputSchema\":"
+	  "{\"type\":\"object\",\"\\u0061\":1}}",
+		true },
+	{ "{\"name\":\"echo\",\"description\":\"says\",\"inputSchema\":{\"type\":\"object\",\"A\":1}}",
+		false },
 	{ "{\"name\":\"echo\",\"description\":\"says\\u200b\",\"inputSchema\":{\"type\":\"object\","
 	  "\"a\":1}}",
 		false },
@@ -93,6 +101,8 @@ static const char *const wrong[] = {
 	"{\"name\":\"a\\u200bb\"}",
 	"{\"name\":\"a\\nb\"}",
 	"{\"name\":\"a\",\"description\":[]}",
+	"{\"name\":\"a\",\"inputSchema\":{\"type\":\"object\",\"t\\u0079pe\":\"string\"}}",
+	"{\"name\":\"a\",\"annotations\":{\"a\":[{\"b\":1,\"b\":2}]}}",
 	"{\"name\":\"a\",\"description\":\"a\\u0000b\"}",
 };
 

@@ -447,6 +447,45 @@ START_TEST(a_turn_takes_its_place_until_its_end_is_told)
 }
 END_TEST
 
+/* Says something, notes that it has, and stays until it may go. */
+#define SPEAKS_AND_WAITS                                                               \
+	"sh\nargs: ['-c', 'echo AGENT_PARTIAL:x; : >said-$AGENT_SESSION_NAME; until [ -e " \
+	"go-$AGENT_SESSION_NAME ]; do sleep 0.005; done']\ncwd: '.'"
+
+static void until_said(const struct rig *rig, const char *name)
+{
+	while (access(folder_path("%s", name), F_OK) < 0)
+		perch_host_wait(rig->host, 10);
+}
+
+/* It is told of behind that end all the same. */
+START_TEST(an_agent_runs_while_the_end_of_another_is_written)
+{
+	static struct rig rig;
+	struct database stuck;
+	rig_open(&rig, SPEAKS_AND_WAITS, 1, 8);
+	ck_assert_int_eq(take(&rig, 0, 0), 0);
+	ck_assert_int_eq(take(&rig, 1, 1), 0);
+	until_said(&rig, "said-s0");
+	ck_assert_int_eq(database_open(folder_path("state/perch/sessions.db"), &stuck, NULL), 0);
+	ck_assert_int_eq(database_run(&stuck, SQL_BEGIN, NULL, NULL), 0);
+	folder_write("go-s1", "");
+	folder_write("go-s0", "");
+	until_said(&rig, "said-s1");
+	for (int i = 0; i < 20; i++)
+		perch_host_wait(rig.host, 10);
+	ck_assert(!rig.has_ended[0]);
+	ck_assert_uint_eq(rig.started, 1);
+	ck_assert_uint_eq(rig.partials, 1);
+	database_close(&stuck);
+	proc_until(rig.host, &rig.is_over);
+	ck_assert_uint_eq(rig.ended, 2);
+	ck_assert_uint_eq(rig.partials, 2);
+	ck_assert_uint_eq(rig.most_running, 1);
+	rig_close(&rig);
+}
+END_TEST
+
 /* Jobs go while the ends of their turns are not recorded yet. */
 START_TEST(freed_while_ends_are_recorded)
 {
@@ -698,6 +737,7 @@ SUITE_MAIN("service_turns", profiles_are_read_again_when_they_change, profiles_w
 	what_the_turns_of_a_session_have_used, a_session_whose_time_is_used_up,
 	a_session_is_left_behind_its_agent, an_end_is_recorded_before_it_is_told,
 	who_writes_for_long_stops_no_turn, a_turn_takes_its_place_until_its_end_is_told,
-	freed_while_ends_are_recorded, freed_while_an_end_waits, freed_while_an_end_cannot_be_recorded,
+	an_agent_runs_while_the_end_of_another_is_written, freed_while_ends_are_recorded,
+	freed_while_an_end_waits, freed_while_an_end_cannot_be_recorded,
 	a_turn_with_an_id_and_a_clock_of_its_own, what_cannot_be_is_refused,
 	a_protocol_instead_of_the_profiles, a_service_records_what_it_hosts, a_thousand_at_once)

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "agent/database.h"
+#include "agent/sessions_parts.h"
 #include "harness/folder.h"
 #include "harness/oom.h"
 #include "harness/proc.h"
@@ -87,6 +88,28 @@ START_TEST(turns_of_a_session_go_in_order)
 	struct arena arena = { 0 };
 	ck_assert_int_eq(state_only_record(sessions, &arena).turns, TURNS - 2);
 	arena_free(&arena);
+	state_close(host, sessions);
+}
+END_TEST
+
+/* Turns that come together are written together: the log grows by some pages and not by some for
+ * each of them. */
+START_TEST(what_comes_together_is_one_transaction)
+{
+	enum { TURNS = 50, PAGES_MOST = TURNS / 2 };
+	static struct asked asked[TURNS];
+	state_new();
+	perch_host *host = state_host();
+	struct sessions *sessions = state_sessions(host);
+	asked_take(host, sessions, &asked[0]);
+	asked_end(&asked[0]);
+	int before = sessions->log_pages;
+	for (int i = 0; i < TURNS; i++)
+		asked_begin(sessions, &asked[i]);
+	state_settle(host);
+	ck_assert(asked[0].is_ready);
+	ck_assert_int_gt(sessions->log_pages, before);
+	ck_assert_int_lt(sessions->log_pages, before + PAGES_MOST);
 	state_close(host, sessions);
 }
 END_TEST
@@ -249,5 +272,6 @@ START_TEST(without_memory)
 END_TEST
 
 SUITE_MAIN("sessions", a_session_is_kept, files_are_private, turns_of_a_session_go_in_order,
-	sessions_do_not_wait_for_each_other, lists_the_last_used_first, closing_leaves_the_queue,
-	refuses_a_key_that_is_too_long, without_memory)
+	what_comes_together_is_one_transaction, sessions_do_not_wait_for_each_other,
+	lists_the_last_used_first, closing_leaves_the_queue, refuses_a_key_that_is_too_long,
+	without_memory)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "agent/database.h"
+#include "agent/sessions_parts.h"
 #include "base/clock.h"
 #include "harness/folder.h"
 #include "harness/proc.h"
@@ -377,6 +378,29 @@ START_TEST(the_log_stays_short)
 }
 END_TEST
 
+/* Where each turn is a process, none has much to read again. */
+START_TEST(the_log_that_is_read_at_an_open_stays_shorter)
+{
+	int longest = 0;
+	state_new();
+	perch_host *host = state_host();
+	for (int i = 0; i < 100; i++) {
+		struct sessions *sessions = state_sessions(host);
+		struct asked asked;
+		asked_take(host, sessions, &asked);
+		longest = sessions->log_pages > longest ? sessions->log_pages : longest;
+		while (sessions->checkpoint.state != JOB_IDLE)
+			perch_host_wait(host, 1000);
+		asked_end(&asked);
+		sessions_close(sessions);
+	}
+	ck_assert_int_ge(longest, DATABASE_WAL_PAGES_AT_OPEN);
+	ck_assert_int_lt(longest, 2 * DATABASE_WAL_PAGES_AT_OPEN);
+	perch_host_free(host);
+	assert_intact();
+}
+END_TEST
+
 /* A process that is stopped in the middle of a write holds the others up for a
  * second at most, and they say why. */
 START_TEST(a_stuck_writer)
@@ -402,4 +426,5 @@ END_TEST
 SUITE_MAIN("sessions-faults", a_kill_at_any_moment_loses_nothing_told, a_kill_while_it_is_made,
 	made_by_many_at_once, refuses_what_is_not_its_own, refuses_a_newer_schema, tells_of_damage,
 	a_directory_that_cannot_be_written, a_full_disk, a_stuck_writer, a_writer_holds_no_loop_up,
-	a_turn_that_comes_while_a_writer_is_stuck, the_log_stays_short)
+	a_turn_that_comes_while_a_writer_is_stuck, the_log_stays_short,
+	the_log_that_is_read_at_an_open_stays_shorter)

@@ -72,6 +72,7 @@ static void wait_three_times(int in, int out)
 	struct asked asked[3];
 	for (int i = 0; i < 3; i++)
 		asked_begin(sessions, &asked[i]);
+	state_settle(host);
 	partner_tell(out);
 	partner_hear(in);
 }
@@ -177,6 +178,7 @@ static void take_and_append(int in, int out)
 		if (!partner_hear(in))
 			_exit(2);
 		asked_begin(sessions, &asked[i]);
+		state_settle(host);
 		partner_tell(out);
 	}
 	for (int i = 0; i < 3; i++) {

@@ -16,6 +16,7 @@
 
 #include "harness/folder.h"
 #include "proc/confine.h"
+#include "proc/host.h"
 
 START_TEST(the_program_may_differ_from_argv_0)
 {
@@ -59,6 +60,36 @@ START_TEST(a_child_inherits_nothing_but_its_streams)
 	sigaddset(&mask, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &mask, NULL);
 	check_inherited();
+}
+END_TEST
+
+static void check_later_signals(bool is_command, int other)
+{
+	perch_host *host = proc_host();
+	host->spawner.owns_signals = is_command;
+	for (int round = 0; round < 2; round++) {
+		struct record record = { 0 };
+		proc_run(host, CHILD("inherited"), &record);
+		ck_assert_str_eq(record_out(&record), "fd 0\nfd 1\nfd 2\nsession own\n");
+		record_free(&record);
+		signal(SIGPIPE, SIG_IGN);
+		signal(SIGXFSZ, SIG_IGN);
+		signal(SIGINT, SIG_IGN);
+		signal(other, SIG_IGN);
+	}
+	bool knows = is_command && !host->spawner.plain_fork;
+	ck_assert_uint_eq(host->spawner.settled_signals & SIGNALS_CHANGED, 0);
+	ck_assert_uint_eq(
+		host->spawner.settled_signals & SIGNAL_BIT(SIGUSR1), knows ? SIGNAL_BIT(SIGUSR1) : 0);
+	perch_host_free(host);
+}
+
+/* A command of ours changes some of them alone, and a newborn looks at those alone; another program
+ * may do with its signals what it likes, whenever it likes. */
+START_TEST(signals_that_are_ignored_later_are_reset)
+{
+	check_later_signals(true, SIGQUIT);
+	check_later_signals(false, SIGUSR1);
 }
 END_TEST
 
@@ -232,7 +263,8 @@ START_TEST(an_open_program_is_executed_whatever_its_path)
 END_TEST
 
 SUITE_MAIN("spawn-given", the_program_may_differ_from_argv_0,
-	a_child_inherits_nothing_but_its_streams, a_parent_without_stdio_works,
-	five_thousand_descriptors_do_not_leak_into_a_child, a_parent_with_four_gigabytes_can_spawn,
-	given_descriptors_are_used_and_stay_ours, limits_bind, no_new_privs_binds,
-	a_landlock_ruleset_binds, a_seccomp_filter_binds, an_open_program_is_executed_whatever_its_path)
+	a_child_inherits_nothing_but_its_streams, signals_that_are_ignored_later_are_reset,
+	a_parent_without_stdio_works, five_thousand_descriptors_do_not_leak_into_a_child,
+	a_parent_with_four_gigabytes_can_spawn, given_descriptors_are_used_and_stay_ours, limits_bind,
+	no_new_privs_binds, a_landlock_ruleset_binds, a_seccomp_filter_binds,
+	an_open_program_is_executed_whatever_its_path)

@@ -33,13 +33,13 @@ static void scene_send(void *data, struct str line)
 static void scene_said(void *data, const struct acp_said *said)
 {
 	static const char *const names[] = { "ready ", "failed ", "noise ", "open ", "anew ", "text ",
-		"thought ", "tool ", "plan ", "usage ", "permission ", "asked ", "withdrawn ", "stopped ",
-		"error " };
+		"thought ", "tool ", "plan ", "usage ", "permission ", "asked ", "form ", "withdrawn ",
+		"stopped ", "error " };
 	struct str text = said->text;
 	(void)data;
 	if (said->value && said->kind >= ACP_SAID_TOOL)
 		text.data = perch_json_raw(said->value, &text.len);
-	if (said->kind == ACP_SAID_ASKED)
+	if (said->kind == ACP_SAID_ASKED || said->kind == ACP_SAID_FORM)
 		scene.number = said->number;
 	if (said->kind == ACP_SAID_PERMISSION) {
 		text = said->wanted->title;
@@ -108,7 +108,7 @@ static bool scene_offers; /* files and terminals */
 static int scene_begin(void)
 {
 	scene = (struct scene){ 0 };
-	const struct acp_client_options options = { STR("perch"), STR("1"), scene_offers,
+	const struct acp_client_options options = { STR("perch"), STR("1"), scene_offers, scene_offers,
 		scene_offers };
 	return acp_client_new(&options, &scene_table, NULL, &scene.client);
 }
@@ -337,6 +337,52 @@ START_TEST(what_is_offered_is_asked_for_and_answered)
 }
 END_TEST
 
+#define ELICIT(scope) \
+	"{@J,'id':'e','method':'elicitation/create','params':{" scope ",'mode':'form'}}"
+
+START_TEST(forms_are_of_a_prompt_or_of_what_opens_a_session)
+{
+	scene_offers = true;
+	ck_assert_int_eq(scene_begin(), 0);
+	ck_assert(scene_has("'elicitation':{'form':{},'url':{}}"));
+	scene_hear(ELICIT("'requestId':1")); /* the greeting has no user yet */
+	ck_assert(scene_has("'code':-32602"));
+	scene_step(BEFORE);
+	buf_clear(&scene.log);
+	scene_hear(ELICIT("'requestId':2"));
+	scene_expect("form {'requestId':2,'mode':'form'}\n");
+	scene_hear(MADE); /* it goes on without an answer */
+	scene_expect("> {@J,'id':'e','result':{'action':'cancel'}}\nopen s\n");
+	scene_hear(ELICIT("'sessionId':'s'"));
+	ck_assert(scene_has("'code':-32602"));
+	scene_step(OPEN);
+	buf_clear(&scene.log);
+	scene_hear(ELICIT("'sessionId':'s'"));
+	acp_talk_permit(scene.talk, scene.number, STR("y")); /* it is no permission */
+	acp_talk_answer(scene.talk, scene.number, STR("{\"action\":\"decline\"}"));
+	scene_expect("form {'sessionId':'s','mode':'form'}\n> {@J,'id':'e','result':{'action':"
+				 "'decline'}}\n");
+	scene_hear(ELICIT("'requestId':3"));
+	scene_hear("{@J,'method':'$/cancel_request','params':{'requestId':'e'}}");
+	scene_expect("form {'requestId':3,'mode':'form'}\n> {@J,'id':'e','result':{'action':'cancel'}}"
+				 "\nwithdrawn \n");
+	scene_hear(ELICIT("'requestId':77"));
+	ck_assert(scene_has("'code':-32602"));
+	scene_hear(ELICIT("'sessionId':'s'"));
+	buf_clear(&scene.log);
+	acp_talk_cancel(scene.talk);
+	scene_hear(ELICIT("'sessionId':'s'"));
+	scene_expect("> {@J,'method':'session/cancel','params':{'sessionId':'s'}}\n"
+				 "> {@J,'id':'e','result':{'action':'cancel'}}\n"
+				 "> {@J,'id':'e','result':{'action':'cancel'}}\n");
+	scene_hear(STOPPED);
+	scene_hear("{@J,'method':'elicitation/complete','params':{'elicitationId':'none'}}");
+	scene_expect("stopped end_turn\n");
+	scene_end();
+	scene_offers = false;
+}
+END_TEST
+
 START_TEST(requests_without_end_are_refused)
 {
 	scene_offers = true;
@@ -422,7 +468,9 @@ END_TEST
 static int live_once(void *data)
 {
 	(void)data;
+	scene_offers = true;
 	int r = scene_begin();
+	scene_offers = false;
 	if (r == 0) {
 		scene_hear(HELLO);
 		r = scene_open("");
@@ -431,6 +479,9 @@ static int live_once(void *data)
 			r = scene_prompt();
 			scene_step(BUSY);
 			scene_hear(CHUNK);
+			scene_hear(READ("s"));
+			acp_talk_answer(scene.talk, scene.number, STR("{}"));
+			scene_hear(ELICIT("'sessionId':'s'"));
 			acp_talk_cancel(scene.talk);
 			scene_hear(STOPPED);
 		}
@@ -448,6 +499,6 @@ START_TEST(without_memory_it_says_so)
 END_TEST
 
 SUITE_MAIN("wire-acp-client", whatever_an_agent_says_the_conversation_goes_on, a_conversation,
-	what_is_offered_is_asked_for_and_answered, requests_without_end_are_refused,
-	an_old_session_is_gone_on_with_or_made_anew, a_cancelled_prompt_still_ends,
-	questions_and_lines_have_limits, without_memory_it_says_so)
+	what_is_offered_is_asked_for_and_answered, forms_are_of_a_prompt_or_of_what_opens_a_session,
+	requests_without_end_are_refused, an_old_session_is_gone_on_with_or_made_anew,
+	a_cancelled_prompt_still_ends, questions_and_lines_have_limits, without_memory_it_says_so)

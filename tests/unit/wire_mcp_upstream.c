@@ -136,7 +136,10 @@ static struct mcp_call *call_with(struct mcp_call_options options)
 	"'_meta':{'io.modelcontextprotocol/protocolVersion':'2026-07-28','io.modelcontextprotocol/" \
 	"clientInfo':{'name':'c','version':'1'},'io.modelcontextprotocol/clientCapabilities':"      \
 	"{'elicitation':{'form':{}},'roots':{},'sampling':{}}}"
-#define DISCOVER "> {@J,'id':1,'method':'server/discover','params':{" UP_META "}}\n"
+#define DISCOVER(id) "> {@J,'id':" id ",'method':'server/discover','params':{" UP_META "}}\n"
+#define REFUSED(id)                                                     \
+	"{@J,'id':" id ",'error':{'code':-32022,'message':'what?','data':{" \
+	"'supported':['2026-07-28']}}}"
 #define INITIALIZE(id)                                                                          \
 	"> {@J,'id':" id ",'method':'initialize','params':{'protocolVersion':'2025-11-25',"         \
 	"'capabilities':{'elicitation':{'form':{}},'roots':{},'sampling':{}},'clientInfo':{'name':" \
@@ -166,7 +169,7 @@ static void open_modern(void)
 {
 	scene_open(&scene_all);
 	says(DISCOVERED);
-	expect(DISCOVER "open 2026-07-28\n");
+	expect(DISCOVER("1") "open 2026-07-28\n");
 }
 
 /* ---- hello ------------------------------------------------------------------- */
@@ -193,7 +196,7 @@ START_TEST(a_server_that_does_not_know_discover_is_a_legacy_one)
 	for (size_t i = 0; i < COUNT(answers); i++) {
 		scene_open(&scene_all);
 		says(answers[i]);
-		expect(DISCOVER INITIALIZE("2"));
+		expect(DISCOVER("1") INITIALIZE("2"));
 		says(GREETED("2", "2024-11-05"));
 		expect(READY "open 2024-11-05\n");
 		ck_assert(str_is(mcp_upstream_facts(scene.upstream)->instructions, "be kind"));
@@ -202,12 +205,23 @@ START_TEST(a_server_that_does_not_know_discover_is_a_legacy_one)
 }
 END_TEST
 
+START_TEST(a_server_that_refuses_what_it_supports_is_asked_again)
+{
+	scene_open(&scene_all);
+	says(REFUSED("1"));
+	expect(DISCOVER("1") DISCOVER("2"));
+	says(REFUSED("2")); /* … and not for ever */
+	expect(INITIALIZE("3"));
+	scene_close();
+}
+END_TEST
+
 START_TEST(a_silent_server_is_a_legacy_one_and_then_none)
 {
 	scene_open(&scene_all);
 	ck_assert_uint_eq(mcp_upstream_deadline(scene.upstream), 3 * SECOND);
 	mcp_upstream_tick(scene.upstream, 3 * SECOND);
-	expect(DISCOVER INITIALIZE("2"));
+	expect(DISCOVER("1") INITIALIZE("2"));
 	mcp_upstream_tick(scene.upstream, 33 * SECOND);
 	expect(GAVE_UP "failed it does not answer initialize\n");
 	ck_assert_ptr_null(mcp_upstream_facts(scene.upstream));
@@ -223,12 +237,12 @@ START_TEST(a_slow_server_is_what_it_answers_as)
 	mcp_upstream_now(scene.upstream, 4 * SECOND); /* its answer is there before the time is told */
 	says(DISCOVERED);
 	mcp_upstream_tick(scene.upstream, 4 * SECOND);
-	expect(DISCOVER "open 2026-07-28\n");
+	expect(DISCOVER("1") "open 2026-07-28\n");
 	scene_close();
 	scene_open(&scene_all); /* a modern one, asked for both, answers the first … */
 	mcp_upstream_tick(scene.upstream, 3 * SECOND);
 	says(DISCOVERED);
-	expect(DISCOVER INITIALIZE("2") "open 2026-07-28\n");
+	expect(DISCOVER("1") INITIALIZE("2") "open 2026-07-28\n");
 	says("{@J,'id':2,'error':{'code':-32601,'message':'what?'}}");
 	expect("");
 	scene_close();
@@ -236,12 +250,12 @@ START_TEST(a_slow_server_is_what_it_answers_as)
 	mcp_upstream_tick(scene.upstream, 3 * SECOND);
 	says("{@J,'id':2,'error':{'code':-32601,'message':'what?'}}");
 	says(DISCOVERED);
-	expect(DISCOVER INITIALIZE("2") "open 2026-07-28\n");
+	expect(DISCOVER("1") INITIALIZE("2") "open 2026-07-28\n");
 	scene_close();
 	scene_open(&scene_all); /* a legacy one that does not say what it does not know */
 	mcp_upstream_tick(scene.upstream, 3 * SECOND);
 	says(GREETED("2", "2025-11-25"));
-	expect(DISCOVER INITIALIZE("2") GAVE_UP READY "open 2025-11-25\n");
+	expect(DISCOVER("1") INITIALIZE("2") GAVE_UP READY "open 2025-11-25\n");
 	says(DISCOVERED);
 	expect("");
 	scene_close();
@@ -249,8 +263,8 @@ START_TEST(a_slow_server_is_what_it_answers_as)
 	mcp_upstream_tick(scene.upstream, 3 * SECOND);
 	says("{@J,'id':2,'error':{'code':-32601,'message':'what?'}}");
 	says("{@J,'id':1,'error':{'code':-32601,'message':'what?'}}");
-	expect(DISCOVER INITIALIZE("2") "failed it refuses initialize, and does not speak "
-									"2026-07-28\n");
+	expect(DISCOVER("1") INITIALIZE("2") "failed it refuses initialize, and does not speak "
+										 "2026-07-28\n");
 	scene_close();
 }
 END_TEST
@@ -288,8 +302,9 @@ START_TEST(what_does_not_fit_is_told)
 	scene_open(&options);
 	says("{@J,'id':1,'error':{'code':1,'message':''}}");
 	says(GREETED("2", "1999-01-01"));
-	expect(DISCOVER INITIALIZE("2") "failed it speaks version 1999-01-01, which perch does not "
-									"know\n");
+	expect(
+		DISCOVER("1") INITIALIZE("2") "failed it speaks version 1999-01-01, which perch does not "
+									  "know\n");
 	scene_close();
 	options.era = MCP_ONLY_LEGACY;
 	scene_open(&options);
@@ -306,11 +321,11 @@ START_TEST(what_does_not_fit_is_told)
 	options.era = MCP_ONLY_MODERN;
 	scene_open(&options);
 	says("{@J,'id':1,'error':{'code':-32601,'message':'what?'}}");
-	expect(DISCOVER "failed it does not speak 2026-07-28: what?\n");
+	expect(DISCOVER("1") "failed it does not speak 2026-07-28: what?\n");
 	scene_close();
 	scene_open(&options);
 	mcp_upstream_end(scene.upstream, STR("it has died"));
-	expect(DISCOVER "failed it has died\n");
+	expect(DISCOVER("1") "failed it has died\n");
 	struct mcp_call *call;
 	ck_assert_int_eq(
 		mcp_call_begin(scene.upstream, &(struct mcp_call_options){ .method = "x" }, &call),
@@ -325,10 +340,9 @@ START_TEST(changes_of_a_modern_server_are_asked_for)
 	options.listens = true;
 	scene_open(&options);
 	says(DISCOVERED);
-	expect(DISCOVER
-		"> {@J,'id':2,'method':'subscriptions/listen','params':{'notifications':{"
-		"'toolsListChanged':true,'resourcesListChanged':false,'promptsListChanged':true}," UP_META
-		"}}\nopen 2026-07-28\n");
+	expect(DISCOVER("1") "> {@J,'id':2,'method':'subscriptions/listen','params':{'notifications':{"
+						 "'toolsListChanged':true,'resourcesListChanged':false,'promptsListChanged'"
+						 ":true}," UP_META "}}\nopen 2026-07-28\n");
 	says("{@J,'method':'notifications/subscriptions/acknowledged','params':{}}");
 	says("{@J,'method':'notifications/tools/list_changed','params':{}}");
 	expect("changed \n");
@@ -662,6 +676,7 @@ END_TEST
 
 SUITE_MAIN("wire-mcp-upstream", a_modern_server_is_found_out,
 	a_server_that_does_not_know_discover_is_a_legacy_one,
+	a_server_that_refuses_what_it_supports_is_asked_again,
 	a_silent_server_is_a_legacy_one_and_then_none, a_slow_server_is_what_it_answers_as,
 	a_resource_is_watched_in_both_eras, what_does_not_fit_is_told,
 	changes_of_a_modern_server_are_asked_for, calls_are_answered_in_any_order,

@@ -1,6 +1,7 @@
-/* Asking the user for a permission that an agent wants. */
+/* Asking the user for a permission that an agent wants, or what it wants to know. */
 #include "cli/agent/agent_ask.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ struct wish {
 	const char *ways[WAYS_MAX + 1]; /* ends with NULL; texts of the question */
 	struct buf hint;                /* what these mean */
 	perch_question question;
+	bool is_permission; /* else the question is the agent's, as it is */
 };
 
 static void agent_ask_free_wish(struct wish *wish)
@@ -52,7 +54,8 @@ static void agent_ask_show_first(struct agent_asker *asker)
 		.yes_words = wish->ways,
 		.hint = { wish->hint.data, wish->hint.len },
 	};
-	asker->terminal->table->ask(asker->terminal, &wish->question, &manner);
+	asker->terminal->table->ask(
+		asker->terminal, &wish->question, wish->is_permission ? &manner : NULL);
 }
 
 /* way: one of the ways to say yes; NULL = none of them. */
@@ -66,11 +69,42 @@ static void agent_ask_answer(
 	perch_job_answer(job, number, &answer, NULL);
 }
 
+static void agent_ask_refuse(perch_job *job, uint64_t number)
+{
+	perch_answer answer = PERCH_ANSWER_INIT;
+	answer.cancel = true;
+	answer.message = "nobody is there to be asked";
+	perch_job_answer(job, number, &answer, NULL);
+}
+
+/* An answer that does not fit is told, and asked for again. */
+static void agent_ask_give(struct agent_asker *asker, const struct answer *answer)
+{
+	perch_answer given = PERCH_ANSWER_INIT;
+	perch_err err = { 0 };
+	_cleanup_free_ char *text = str_dup(answer->text.data ? answer->text : STR(""));
+	given.cancel = answer->cancelled || !text;
+	given.text = text;
+	given.text_len = answer->text.len;
+	given.yes = answer->yes;
+	given.chosen = answer->chosen;
+	given.chosen_count = answer->chosen_count;
+	if (perch_job_answer(asker->job, asker->first->number, &given, &err) != -EINVAL)
+		agent_ask_drop_first(asker);
+	else if (asker->say)
+		asker->say(asker->say_data, str_from(err.text));
+	agent_ask_show_first(asker);
+}
+
 static void agent_ask_answered(void *data, const struct answer *answer)
 {
 	struct agent_asker *asker = data;
 	if (!asker->first)
 		return;
+	if (!asker->first->is_permission) {
+		agent_ask_give(asker, answer);
+		return;
+	}
 	if (answer->cancelled) {
 		agent_asker_end(asker);
 		perch_job_cancel(asker->job, SIGINT);
@@ -150,6 +184,11 @@ static struct wish *agent_ask_make_wish(const perch_ask *ask)
 	if (!wish)
 		return NULL;
 	wish->number = ask->number;
+	if (ask->question) {
+		wish->question = *ask->question;
+		return wish;
+	}
+	wish->is_permission = true;
 	agent_ask_write_question(&wish->text, ask);
 	agent_ask_write_ways(wish, ask);
 	if (buf_terminate(&wish->text) < 0 || wish->hint.failed)
@@ -169,7 +208,7 @@ void agent_asker_ask(struct agent_asker *asker, perch_job *job, const perch_ask 
 {
 	struct wish *wish = agent_ask_open_terminal(asker) ? agent_ask_make_wish(ask) : NULL;
 	if (!wish) {
-		agent_ask_answer(job, ask->number, false, NULL, "nobody is there to be asked");
+		agent_ask_refuse(job, ask->number);
 		return;
 	}
 	asker->job = job;
@@ -179,6 +218,26 @@ void agent_asker_ask(struct agent_asker *asker, perch_job *job, const perch_ask 
 		asker->first = wish;
 	asker->last = wish;
 	if (asker->first == wish)
+		agent_ask_show_first(asker);
+}
+
+void agent_asker_withdraw(struct agent_asker *asker, uint64_t number)
+{
+	struct wish **at = &asker->first, *before = NULL;
+	while (*at && (*at)->number != number) {
+		before = *at;
+		at = &before->next;
+	}
+	struct wish *wish = *at;
+	if (!wish)
+		return;
+	if (wish == asker->first)
+		asker->terminal->table->withdraw(asker->terminal);
+	*at = wish->next;
+	if (asker->last == wish)
+		asker->last = before;
+	agent_ask_free_wish(wish);
+	if (!before)
 		agent_ask_show_first(asker);
 }
 

@@ -1,5 +1,5 @@
-/* Asking the user for a permission that an agent wants: one question after the other, on the
- * terminal. `{0}` with cli and host is an asker without a question. */
+/* Asking the user for a permission that an agent wants, or what it wants to know: one question
+ * after the other, on the terminal. `{0}` with cli and host is an asker without a question. */
 #ifndef CLI_AGENT_AGENT_ASK_H
 #define CLI_AGENT_AGENT_ASK_H
 
@@ -17,10 +17,16 @@ struct agent_asker {
 	struct frontend *terminal; /* NULL until the first question, unless it is lent */
 	struct wish *first;        /* the one that is open */
 	struct wish *last;
+	/* What is wrong with an answer; NULL = it is not told. */
+	void (*say)(void *data, struct str text);
+	void *say_data;
 };
 
 /* Asks, or denies where no user can be asked. */
 void agent_asker_ask(struct agent_asker *asker, perch_job *job, const perch_ask *ask);
+
+/* It is not wanted any more. */
+void agent_asker_withdraw(struct agent_asker *asker, uint64_t number);
 
 /* The terminal has another size. */
 void agent_asker_resized(struct agent_asker *asker);

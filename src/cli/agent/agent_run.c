@@ -32,7 +32,9 @@ struct agent_run {
 static void agent_run_event(perch_job *job, void *data, const perch_event *event)
 {
 	struct agent_run *run = data;
-	if (event->kind == PERCH_EVENT_WITHDRAW || event->kind == PERCH_EVENT_END)
+	if (event->kind == PERCH_EVENT_WITHDRAW)
+		agent_asker_withdraw(&run->asker, event->number);
+	else if (event->kind == PERCH_EVENT_END)
 		agent_asker_end(&run->asker);
 	if (event->kind != PERCH_EVENT_WITHDRAW)
 		agent_tell_event(&run->tell, job, event);
@@ -72,6 +74,12 @@ static void agent_run_warn(struct agent_run *run, const char *text)
 		agent_tell_warning(&run->tell, str_from(text));
 }
 
+static void agent_run_say(void *data, struct str text)
+{
+	struct agent_run *run = data;
+	agent_tell_warning(&run->tell, text);
+}
+
 static void agent_run_host_log(void *data, perch_log_level level, const char *text)
 {
 	if (level >= PERCH_LOG_WARN)
@@ -109,7 +117,9 @@ static int agent_run_open_host(struct agent_run *run, perch_err *err)
 	int r = cli_make_host(agent_run_host_log, run, &run->host, err);
 	if (r < 0)
 		return r;
-	run->asker = (struct agent_asker){ .cli = run->cli, .host = run->host };
+	run->asker = (struct agent_asker){
+		.cli = run->cli, .host = run->host, .say = agent_run_say, .say_data = run
+	};
 	if (agent_tell_attach(&run->tell, &run->host->loop) < 0)
 		return err_no_memory(err);
 	r = signals_watch(&run->signals, &run->host->loop, list, agent_run_signal_arrived, run);

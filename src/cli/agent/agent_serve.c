@@ -95,6 +95,14 @@ static void agent_serve_permit(struct serve *serve, const struct turn_permit *pe
 		turn_report_warning(&report, str_from(err.text));
 }
 
+static void agent_serve_answer(struct serve *serve, const struct turn_answer *answer)
+{
+	perch_err err = { 0 };
+	const struct turn_report report = { &serve->report, answer->turn };
+	if (serve_turns_answer(&serve->turns, answer, &err) < 0)
+		turn_report_warning(&report, str_from(err.text));
+}
+
 static const char *agent_serve_refusal_code(const perch_err *err)
 {
 	if (err->stage)
@@ -154,6 +162,8 @@ static void agent_serve_read_line(struct serve *serve, const perch_line *line)
 		agent_serve_cancel_turn(serve, request.cancel);
 	else if (request.permit.turn)
 		agent_serve_permit(serve, &request.permit);
+	else if (request.answer.turn)
+		agent_serve_answer(serve, &request.answer);
 	else if (agent_serve_check_profile(serve, request.turn.profile, &err) < 0)
 		agent_serve_refuse(serve, request.id, "profile", err.text);
 	else
@@ -370,6 +380,7 @@ const struct command agent_serve_command = {
 		"  also session_id, timeout, env, cwd, streaming, instead of what is stored\n"
 		"  {\"cancel\":\"t1\"}\n"
 		"  {\"permit\":\"t1\",\"request_id\":\"r\",\"allow\":true}   answers a `permission`\n"
+		"  {\"answer\":\"t1\",\"ask\":1,\"value\":\"…\"}   answers a question; or \"cancel\":true\n"
 		"Events come on stdout, as those of `perch agent run --json`, with the turn's id;\n"
 		"each turn ends with one `end`. Turns of a session run one at a time, in order.\n"
 		"\n"

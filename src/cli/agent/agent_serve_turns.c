@@ -2,6 +2,7 @@
 #include "cli/agent/agent_serve_turns.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,18 +17,20 @@ struct serve_turn {
 	struct link link;
 	struct serve_turns *turns;
 	perch_job *job;
-	struct list asks; /* the permissions that its agent waits for */
+	struct list asks; /* the permissions and answers that its agent waits for */
 	uint32_t hash;    /* of the id */
 	char id[];
 };
 
-/* A permission that an agent waits for. */
+/* What an agent waits for. */
 struct serve_ask {
 	struct link link;
 	struct serve_turn *turn;
 	struct timer patience;
 	uint64_t patience_ns; /* 0 = for ever */
 	uint64_t number;      /* that the job has for it */
+	bool is_question;     /* else a permission */
+	perch_ask_kind kind;
 	char request_id[];
 };
 
@@ -59,6 +62,7 @@ static void agent_serve_turns_forget(struct serve_ask *ask)
 static void agent_serve_turns_deny(const struct serve_ask *ask, const char *why)
 {
 	perch_answer answer = PERCH_ANSWER_INIT;
+	answer.cancel = true;
 	answer.message = why;
 	perch_job_answer(ask->turn->job, ask->number, &answer, NULL);
 }
@@ -70,9 +74,9 @@ static void agent_serve_turns_impatient(struct timer *timer, uint64_t now_ns)
 	struct serve_turn *turn = ask->turn;
 	char text[160];
 	const struct turn_report report = { turn->turns->report, turn->id };
-	snprintf(text, sizeof(text),
-		"the permission '%.80s' is denied: no answer came within %g seconds", ask->request_id,
-		(double)ask->patience_ns / NSEC_PER_SEC);
+	snprintf(text, sizeof(text), "the %s '%.80s' is %s: no answer came within %g seconds",
+		ask->is_question ? "question" : "permission", ask->request_id,
+		ask->is_question ? "dropped" : "denied", (double)ask->patience_ns / NSEC_PER_SEC);
 	turn_report_warning(&report, str_from(text));
 	agent_serve_turns_deny(ask, "no answer came in time");
 	agent_serve_turns_forget(ask);
@@ -87,6 +91,8 @@ static struct serve_ask *agent_serve_turns_new_ask(struct serve_turn *turn, cons
 	}
 	ask->turn = turn;
 	ask->number = asked->number;
+	ask->is_question = asked->question;
+	ask->kind = asked->kind;
 	ask->patience_ns = asked->patience_ns;
 	ask->patience.due = agent_serve_turns_impatient;
 	memcpy(ask->request_id, asked->id.data, asked->id.len);
@@ -130,6 +136,29 @@ int serve_turns_permit(struct serve_turns *turns, const struct turn_permit *perm
 	answer.option = permit->option;
 	answer.message = permit->message;
 	int r = perch_job_answer(turn->job, ask->number, &answer, err);
+	if (r == 0)
+		agent_serve_turns_forget(ask);
+	return r;
+}
+
+int serve_turns_answer(struct serve_turns *turns, const struct turn_answer *given, perch_err *err)
+{
+	static const perch_json_type types[] = {
+		[PERCH_ASK_PROMPT] = PERCH_JSON_STRING,
+		[PERCH_ASK_CONFIRM] = PERCH_JSON_BOOL,
+		[PERCH_ASK_SELECT] = PERCH_JSON_NUMBER,
+		[PERCH_ASK_MULTI_SELECT] = PERCH_JSON_ARRAY,
+	};
+	struct serve_turn *turn = agent_serve_turns_find(turns, given->turn);
+	struct serve_ask *ask = turn ? list_first(&turn->asks) : NULL;
+	while (ask && (ask->number != given->ask || !ask->is_question))
+		ask = list_next(ask);
+	if (!ask)
+		return err_set(err, -ENOENT, "there is no open question %" PRIu64, given->ask);
+	if (given->type != PERCH_JSON_NONE && given->type != types[ask->kind])
+		return err_set(err, -EINVAL, "the value of a '%s' is no %s", perch_ask_kind_name(ask->kind),
+			perch_json_type_name(given->type));
+	int r = perch_job_answer(turn->job, ask->number, &given->answer, err);
 	if (r == 0)
 		agent_serve_turns_forget(ask);
 	return r;

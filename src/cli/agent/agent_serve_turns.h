@@ -28,6 +28,9 @@ bool serve_turns_cancel(struct serve_turns *turns, const char *id);
  * perch_job_answer does. */
 int serve_turns_permit(struct serve_turns *turns, const struct turn_permit *permit, perch_err *err);
 
+/* The same for a question of the agent. */
+int serve_turns_answer(struct serve_turns *turns, const struct turn_answer *given, perch_err *err);
+
 /* Denies all that is asked for, and what will be. */
 void serve_turns_deny(struct serve_turns *turns);
 

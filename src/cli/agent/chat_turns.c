@@ -135,6 +135,9 @@ static void chat_turns_event(perch_job *job, void *data, const perch_event *even
 	case PERCH_EVENT_ASK:
 		chat_view_permission(chat, job, event->ask);
 		break;
+	case PERCH_EVENT_WITHDRAW:
+		agent_asker_withdraw(&chat->asker, event->number);
+		break;
 	case PERCH_EVENT_END:
 		chat_turns_end(turn, event->end);
 		break;

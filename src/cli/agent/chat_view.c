@@ -197,11 +197,18 @@ static int chat_view_open_terminal(struct chat *chat, bool goes_on, perch_err *e
 	return 0;
 }
 
+static void chat_view_say(void *data, struct str text)
+{
+	chat_show_note(data, "warning", text);
+}
+
 int chat_view_open(struct chat *chat, bool goes_on, perch_err *err)
 {
 	chat->outlet = (struct outlet){ .source.fd = STDOUT_FILENO };
 	agent_print_open(&chat->print, chat->cli, &chat->outlet);
-	chat->asker = (struct agent_asker){ .cli = chat->cli, .host = chat->host };
+	chat->asker = (struct agent_asker){
+		.cli = chat->cli, .host = chat->host, .say = chat_view_say, .say_data = chat
+	};
 	chat->ends_line = true;
 	chat->thinking = agent_thinking_of(chat->words.thinking);
 	if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO) && !chat->cli->non_interactive)

@@ -181,6 +181,7 @@ void server_view_show_tool(const struct tool_known *tool)
 	cli_put_text(stderr, str_from(tool->name));
 	fputs(tool->asks ? "  (asks before each call)\n" : "\n", stderr);
 	server_view_show_text(stderr, "      ", tool->description);
+	server_texts_show(tool);
 }
 
 /* ---- choosing ----------------------------------------------------------------- */

@@ -25,6 +25,9 @@ int server_view_take(struct tool_session *session, const struct tool_binding *bi
 void server_view_show_tool(const struct tool_known *tool);
 void server_view_show_text(FILE *stream, const char *before, const char *text);
 
+/* What else a model reads of it: the texts of its schemas and annotations, a line each. */
+void server_texts_show(const struct tool_known *tool);
+
 const struct tool_known *server_view_find(const struct server_view *view, const char *name);
 
 /* Takes it over into the binding, without its tools. -ENOMEM. */

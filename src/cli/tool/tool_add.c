@@ -391,7 +391,7 @@ const struct command tool_verb_add = {
 			"                      widen its sandbox\n"
 			"  --secrets FILE      variables, or headers, of an MCP server\n"
 			"  --token FILE        of a remote one   --lifetime session|shared|call\n"
-			"  --elicitation, --sampling, --roots client   let it ask whoever calls it\n"
+			"  --roots, --elicitation client, --sampling client|agent:NAME   let it ask\n"
 			"  --replace           overwrite a binding that is there\n"
 			"\n"
 			"example:\n"

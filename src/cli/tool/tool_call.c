@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "cli/tool/tool_commands.h"
 #include "data/json.h"
+#include "proc/host.h"
 
 /* A longer input cannot be sent in any case. */
 enum { INPUT_MAX = 4 * 1024 * 1024 };
@@ -281,6 +282,7 @@ static int tool_call_make_call(struct tool_session *session, void *data, perch_e
 	perch_service_options options = tool_service_options(session);
 	options.no_spares = true;
 	options.queue_bytes = SIZE_MAX / 2;
+	session->host->runs_once = true;
 	int r = perch_service_new(session->host, &options, &service, err);
 	if (r < 0)
 		return r;

@@ -112,6 +112,8 @@ static void tool_grant_show_answers(const struct tool_server *server)
 		tool_grant_show_text("may ask", "the user of whatever client calls it, by forms");
 	if (server->sampling == TOOL_ANSWER_CLIENT)
 		tool_grant_show_text("may use", "the model of whatever client calls it");
+	if (server->sampling == TOOL_ANSWER_AGENT)
+		tool_grant_show_text("asks agent", server->sampler);
 	if (server->roots == TOOL_ANSWER_CLIENT)
 		tool_grant_show_text("is told", "the folders that its client works in");
 }

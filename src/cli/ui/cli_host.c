@@ -31,9 +31,11 @@ int cli_make_host(perch_log_fn *log, void *log_data, perch_host **ret_host, perc
 	options.log = log;
 	options.log_data = log_data;
 	int r = perch_host_new(&options, ret_host, err);
-	if (r == 0)
-		(*ret_host)->program_places = installed_program_places();
-	return r;
+	if (r < 0)
+		return r;
+	(*ret_host)->program_places = installed_program_places();
+	(*ret_host)->spawner.owns_signals = true;
+	return 0;
 }
 
 static void cli_host_log_warning(void *data, perch_log_level level, const char *text)

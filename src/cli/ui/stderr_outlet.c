@@ -24,6 +24,16 @@ static bool stderr_outlet_is_one_file(int a, int b)
 	return fstat(a, &of_a) == 0 && fstat(b, &of_b) == 0 && stamp_is_same_file(&of_a, &of_b);
 }
 
+/* musl's stderr stays what it is: what is said goes out at once, and may wait for its reader. */
+static void stderr_outlet_put(FILE *stream)
+{
+#ifdef __GLIBC__
+	stderr = stream;
+#else
+	(void)stream;
+#endif
+}
+
 int stderr_outlet_open(struct stderr_outlet *stderr_outlet, struct loop *loop, struct outlet *out)
 {
 	static const cookie_io_functions_t functions = { .write = stderr_outlet_say };
@@ -40,7 +50,7 @@ int stderr_outlet_open(struct stderr_outlet *stderr_outlet, struct loop *loop, s
 		return -ENOMEM;
 	}
 	setvbuf(stderr_outlet->stream, NULL, _IONBF, 0);
-	stderr = stderr_outlet->stream;
+	stderr_outlet_put(stderr_outlet->stream);
 	return 0;
 }
 
@@ -69,7 +79,7 @@ bool stderr_outlet_is_full(const struct stderr_outlet *stderr_outlet)
 void stderr_outlet_close(struct stderr_outlet *stderr_outlet)
 {
 	if (stderr_outlet->stream) {
-		stderr = stderr_outlet->before;
+		stderr_outlet_put(stderr_outlet->before);
 		fclose(stderr_outlet->stream);
 	}
 	if (stderr_outlet_has_own(stderr_outlet))

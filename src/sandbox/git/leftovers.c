@@ -14,6 +14,7 @@
 #include "base/cleanup.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/linux_calls.h"
 #include "base/listing.h"
 #include "base/log.h"
 #include "base/macros.h"

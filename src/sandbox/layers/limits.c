@@ -3,9 +3,16 @@
 
 #include <unistd.h>
 
+/* As the C library calls it in getrlimit. */
+#ifdef __GLIBC__
+typedef __rlimit_resource_t limit_kind;
+#else
+typedef int limit_kind;
+#endif
+
 /* Our own limit is the most that can be given. */
-static void limits_add(struct confine_limit *out, size_t *count, __rlimit_resource_t resource,
-	uint64_t soft, uint64_t hard)
+static void limits_add(
+	struct confine_limit *out, size_t *count, limit_kind resource, uint64_t soft, uint64_t hard)
 {
 	struct rlimit now;
 	if (getrlimit(resource, &now) < 0)

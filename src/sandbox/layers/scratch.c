@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 #include "base/fd.h"
 #include "base/listing.h"
 #include "base/paths.h"
+#include "base/random.h"
 #include "base/str.h"
 #include "base/tree.h"
 
@@ -36,13 +36,8 @@ static int scratch_open_directory(int at, const char *name)
 /* A name that no process can have taken in advance. */
 static bool scratch_make_name(char out[RUN_NAME_SIZE])
 {
-	unsigned char random[NAME_BYTES];
-	if (getrandom(random, sizeof(random), 0) != sizeof(random))
-		return false;
 	strcpy(out, RUN_PREFIX);
-	for (int i = 0; i < NAME_BYTES; i++)
-		sprintf(out + strlen(RUN_PREFIX) + 2 * i, "%02x", random[i]);
-	return true;
+	return random_hex(out + strlen(RUN_PREFIX), 2 * NAME_BYTES);
 }
 
 /* ---- sweeping ------------------------------------------------------------- */

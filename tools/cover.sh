@@ -1,0 +1,101 @@
+#!/bin/sh
+# Which lines of the engines are reached, by the unit tests and by the fuzzers' inputs together.
+# tests/engines.txt says which files are engines; one below 90 of 100 lines fails.
+#
+#     tools/cover.sh [FILE…]      the lines of these that nobody reaches, after the table
+#
+# PERCH_FUZZ_CORPUS    the inputs that ./dev fuzz has kept
+# COVER_SUITES        these instead of all of unit
+# COVER_AGAIN=yes      the profile of the last run: nothing is run again
+set -eu
+
+tools=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
+top=${tools%/*}
+build=$top/build-cover
+corpus=${PERCH_FUZZ_CORPUS:-$top/build-asan/corpus}
+profiles=$build/profiles
+least=90
+# shellcheck source=tests/lib.sh
+. "$top/tests/lib.sh"
+
+# Every process writes; those of one program add to a few files.
+LLVM_PROFILE_FILE=$profiles/%4m.profraw
+export LLVM_PROFILE_FILE
+
+# A test that fails here is a failure of `./dev test unit`, not of this.
+run_units() {
+    suites=${COVER_SUITES:-unit}
+    # shellcheck disable=SC2086 # several suites
+    PERCH_BUILD=$build PERCH_TEST_LANES=$(($(nproc) + 1)) "$top/tests/run" $suites >"$build/units.log" 2>&1 || true
+    tail -n 1 "$build/units.log"
+}
+
+# Each input once, nothing new.
+run_inputs() {
+    for target in $(programs "$build" fuzz/fuzz-); do
+        set --
+        for directory in "$top/fuzz/corpus/$target" "$corpus/$target"; do
+            [ ! -d "$directory" ] || set -- "$@" "$directory"
+        done
+        "$build/fuzz/fuzz-$target" -runs=0 "$@" >"$build/inputs.log" 2>&1 || {
+            tail -n 20 "$build/inputs.log"
+            exit 1
+        }
+    done
+}
+
+# cov COMMAND [ARGUMENT…]: of programs that hold all of the library and of the companions.
+cov() {
+    command=$1
+    shift
+    llvm-cov "$command" "$build/src/libperch.so.0.1.0" -object "$build/perch-serve" -object "$build/perch-worker" \
+        -object "$build/perch-conformance" -object "$build/perch-remote" \
+        -instr-profile "$build/all.profdata" "$@" 2>/dev/null
+}
+
+engines() (
+    cd "$top/src"
+    sed '/^#/d' "$top/tests/engines.txt" | while read -r pattern; do
+        # shellcheck disable=SC2086 # a pattern
+        ls -d $pattern
+    done | sort -u
+)
+
+# A line for each: lines, lines not reached, percent, file.
+table() {
+    cov export -summary-only | tr '{' '\n' | awk '
+        /"filename":/ { match($0, /"filename":"[^"]*"/); file = substr($0, RSTART + 12, RLENGTH - 13) }
+        /"count":/ { if (waits) { split($0, part, /[:,]/); total[file] = part[2]; reached[file] = part[4]; waits = 0 } }
+        /"lines":$/ { waits = 1 }
+        END { for (file in total) print total[file], total[file] - reached[file], file }' |
+        sed 's|[^ ]*/src/||'
+}
+
+if [ -z "${COVER_AGAIN:-}" ]; then
+    rm -rf "$profiles"
+    mkdir "$profiles"
+    run_units
+    run_inputs
+    find "$profiles" -name '*.profraw' >"$build/profiles.txt"
+    llvm-profdata merge -sparse -f "$build/profiles.txt" -o "$build/all.profdata"
+fi
+engines >"$build/engines.txt"
+table >"$build/table.txt"
+awk -v least=$least '
+    NR == FNR { lines[$3] = $1; missed[$3] = $2; next }
+    !($1 in lines) { printf "%7s %7s %6s  %s\n", "-", "-", "-", $1; bad++; next }
+    {
+        percent = lines[$1] ? 100 * (lines[$1] - missed[$1]) / lines[$1] : 100
+        low = percent < least
+        bad += low; all += lines[$1]; all_missed += missed[$1]
+        printf "%7d %7d %6.1f  %s%s\n", lines[$1], missed[$1], percent, $1, low ? "  below " least : ""
+    }
+    END {
+        printf "%7d %7d %6.1f  together; %d below %d\n", all, all_missed, 100 * (all - all_missed) / all, bad, least
+        exit bad > 0
+    }' "$build/table.txt" "$build/engines.txt" || low=yes
+for file; do
+    echo "$file"
+    cov show -show-line-counts-or-regions=false "$top/src/${file#src/}" | grep -E '^ *[0-9]+\| +0\|' || true
+done
+[ -z "${low:-}" ]

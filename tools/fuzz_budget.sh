@@ -1,0 +1,114 @@
+#!/bin/sh
+# Runs the fuzz targets until they have made so many executions together: round after round, each
+# for the same time, then those that had too few. The corpus is kept, and made small again at the
+# end; how many executions there ever were stands in its file `executions`.
+#
+#     tools/fuzz_budget.sh EXECUTIONS [TARGET…]      1000000, 1e6 or 1e8
+#
+# PERCH_FUZZ_CORPUS    where it is kept
+# PERCH_FUZZ_SECONDS   for each target in one round (30)
+set -eu
+
+tools=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
+top=${tools%/*}
+build=${PERCH_RELEASE:-$top/build}-asan
+# shellcheck source=tests/lib.sh
+. "$top/tests/lib.sh"
+corpus=${PERCH_FUZZ_CORPUS:-$build/corpus}
+findings=$build/findings
+seconds=${PERCH_FUZZ_SECONDS:-30}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# whole NUMBER: without its exponent.
+whole() {
+    echo "$1" | awk '/^[0-9]+(e[0-9]+)?$/ { printf "%.0f\n", $1 + 0; good = 1 } END { exit !good }'
+}
+
+# ever TARGET: how many executions it has had; of all without one.
+ever() {
+    awk -v name="${1:-}" 'name == "" || $1 == name { sum += $2 } END { printf "%.0f\n", sum }' "$corpus/executions"
+}
+
+# remember TARGET EXECUTIONS: one line for each target, replaced as a whole.
+remember() {
+    awk -v name="$1" -v more="$2" '
+        $1 == name { $2 = sprintf("%.0f", $2 + more); found = 1 }
+        { print }
+        END { if (!found) print name, more }' "$corpus/executions" >"$corpus/executions.new"
+    mv "$corpus/executions.new" "$corpus/executions"
+}
+
+# fuzz TARGET OPTION…: whatever comes of it, what was executed is counted.
+fuzz() {
+    name=$1
+    shift
+    mkdir -p "$corpus/$name" "$findings"
+    set -- "$@" -timeout=25 -rss_limit_mb=2048 -print_final_stats=1 \
+        -artifact_prefix="$findings/$name-" "$corpus/$name"
+    [ ! -d "$top/fuzz/corpus/$name" ] || set -- "$@" "$top/fuzz/corpus/$name"
+    [ ! -f "$top/fuzz/$name.dict" ] || set -- "$@" -dict="$top/fuzz/$name.dict"
+    went_well=true
+    "$build/fuzz/fuzz-$name" "$@" >"$work/log" 2>&1 || went_well=false
+    executed=$(sed -n 's/^stat::number_of_executed_units: *//p' "$work/log")
+    sed -n 's/.* DONE *cov: \([0-9]*\) ft: \([0-9]*\).*/\1 \2/p' "$work/log" >"$work/$name.cov"
+    remember "$name" "${executed:-0}"
+    $went_well || {
+        tail -n 40 "$work/log"
+        echo "fuzz-$name found something: see $findings"
+        exit 1
+    }
+}
+
+# made: in this run, by all.
+made() {
+    echo $(($(ever) - before))
+}
+
+# shrink TARGET: the fewest inputs that reach all that these reach.
+shrink() {
+    rm -rf "$work/small"
+    mkdir "$work/small"
+    "$build/fuzz/fuzz-$1" -merge=1 -timeout=25 -rss_limit_mb=2048 "$work/small" "$corpus/$1" >"$work/log" 2>&1 || {
+        tail -n 20 "$work/log"
+        exit 1
+    }
+    rm -rf "${corpus:?}/$1"
+    mv "$work/small" "$corpus/$1"
+}
+
+usage='error: how many executions? ./dev fuzz --budget 1e6 [TARGET…]'
+budget=$(whole "${1:-}") || {
+    echo "$usage" >&2
+    exit 64
+}
+shift
+mkdir -p "$corpus"
+[ -e "$corpus/executions" ] || : >"$corpus/executions"
+before=$(ever)
+# shellcheck disable=SC2046 # names without blanks
+[ $# -gt 0 ] || set -- $(programs "$build" fuzz/fuzz-)
+for target; do ever "$target" >"$work/$target.before"; done
+
+while [ "$(made)" -lt "$budget" ]; do
+    for target; do
+        [ "$(made)" -ge "$budget" ] || fuzz "$target" -max_total_time="$seconds"
+    done
+    echo "$(made) of $budget executions"
+done
+# A slow target has a tenth of its even share at least.
+least=$((budget / $# / 10))
+for target; do
+    missing=$((least - $(ever "$target") + $(cat "$work/$target.before")))
+    [ "$missing" -le 0 ] || fuzz "$target" -runs="$missing"
+done
+
+printf '%-16s %12s %12s %7s %9s %7s\n' target executions 'ever since' edges features inputs
+for target; do
+    shrink "$target"
+    ever=$(ever "$target")
+    read -r edges features <"$work/$target.cov" || edges='' features=''
+    printf '%-16s %12s %12s %7s %9s %7s\n' "$target" "$((ever - $(cat "$work/$target.before")))" "$ever" \
+        "${edges:--}" "${features:--}" "$(find "$corpus/$target" -type f | wc -l)"
+done
+printf '%-16s %12s %12s\n' together "$(made)" "$(ever)"
