@@ -30,7 +30,11 @@ static const char *err_of_system(int number)
 #ifdef __GLIBC__
 	return strerrordesc_np(number);
 #else
-	return strerror(number);
+	/* For what it does not know it has the words that it has for 0. */
+	const char *text = strerror(number);
+	if (strcmp(text, strerror(-1)) != 0)
+		return text;
+	return number == 0 ? "Success" : NULL;
 #endif
 }
 

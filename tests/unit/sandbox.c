@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "sandbox/sandbox.h"
+#include "sandbox/layers/landlock.h"
 #include "sandbox/layers/scratch.h"
 
 static const char *const nothing[] = { NULL };
@@ -185,7 +186,10 @@ START_TEST(what_is_refused_is_named)
 	struct sandbox *sandbox = NULL;
 	perch_err err = { 0 };
 	ck_assert_int_eq(sandbox_open(host, &asked, &sandbox, &err), PERCH_ESANDBOX);
-	ck_assert_ptr_nonnull(strstr(err.text, "(protect)"));
+	/* The first of them; before Landlock 3 (Linux 6.2) nothing keeps a file from being cut short.
+	 */
+	const char *first = landlock_abi() < 3 ? "(truncate)" : "(protect)";
+	ck_assert_msg(strstr(err.text, first), "%s", err.text);
 	ck_assert_ptr_nonnull(strstr(err.text, "switched off for a test"));
 	asked.refuses_unsupported = false;
 	ck_assert_int_eq(sandbox_open(host, &asked, &sandbox, &err), 0);

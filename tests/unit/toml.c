@@ -201,7 +201,9 @@ START_TEST(a_decimal_comma_in_the_locale_changes_nothing)
 		suite_skip("no locale with a decimal comma can be made here");
 	char printed[16];
 	snprintf(printed, sizeof(printed), "%.1f", 0.5);
+#ifdef __GLIBC__ /* musl's numbers are the same in every locale */
 	ck_assert_str_eq(printed, "0,5");
+#endif
 	struct toml *toml = parse("a = 1.5");
 	ck_assert(toml_get(toml_root(toml), "a")->number == 1.5);
 	toml_free(toml);
