@@ -23,11 +23,12 @@ official() {
     "$(foreign_node)" ${patience:+"$patience"} "$package/dist/index.js" "$@" --timeout 120000 -o "$WORK/results" >"$WORK/report" 2>&1 || true
 }
 
-# gateway [OPTION…]: $url is /mcp of perch serve, with all that there is exposed.
+# $url is /mcp of perch serve, with all that there is exposed. At the end it does not wait for calls that the judges have
+# left with a question.
 gateway() {
     printf '%s\n' '[expose.http]' 'plugins = ["*"]' 'resources = ["*"]' 'prompts = ["*"]' >"$XDG_CONFIG_HOME/perch/config.toml"
     "$perch" token create official >/dev/null 2>&1
-    "$perch" serve --anonymous official --mcp-prefix none --listen 127.0.0.1:0 "$@" 2>"$WORK/serve.log" 3>&- &
+    "$perch" serve --anonymous official --mcp-prefix none --listen 127.0.0.1:0 --drain 0 2>"$WORK/serve.log" 3>&- &
     gateway=$!
     wait_until grep -q 'serves at' "$WORK/serve.log"
     url="$(sed -n 's/.*serves at //p' "$WORK/serve.log")/mcp"
