@@ -273,8 +273,11 @@ void mcp_front_leave(struct mcp_front *front)
 	front->is_in_engine = true;
 	mcp_server_free(steal(&front->server));
 	front->is_in_engine = false;
-	for (struct mcp_task *task = list_first(&front->tasks); task; task = list_next(task))
-		perch_job_cancel(task->job, SIGTERM);
+	struct mcp_task *next;
+	for (struct mcp_task *task = list_first(&front->tasks); task; task = next) {
+		next = list_next(task);
+		perch_job_cancel(task->job, SIGTERM); /* it may end at once, and be gone */
+	}
 }
 
 void mcp_front_free(struct mcp_front *front)

@@ -169,6 +169,9 @@ void mcp_task_free(struct mcp_task *task);
 int mcp_task_request(struct mcp_task *task, const struct mcp_wish *wish, const perch_entry *entry,
 	struct arena *arena, perch_job_request *request, perch_err *err);
 
+/* Whether the headers of a call say what its arguments do; else it was refused. */
+bool mcp_task_fits_headers(const struct mcp_wish *wish, const perch_entry *entry);
+
 /* ---- task_ask.c ------------------------------------------------------------ */
 
 void mcp_task_ask(struct mcp_task *task, const perch_ask *ask);

@@ -290,6 +290,8 @@ void mcp_task_begin(struct mcp_front *front, const struct mcp_wish *wish)
 		mcp_job_unknown(wish->job, STR("there is no such tool"));
 		return;
 	}
+	if (!mcp_task_fits_headers(wish, item->entry))
+		return;
 	_cleanup_(mcp_cleanup_task) struct mcp_task *task = mcp_task_new(front, wish, item->entry);
 	int r = task ? mcp_task_submit(task, wish, item->entry, &err) : -ENOMEM;
 	if (r == -ENOENT) {

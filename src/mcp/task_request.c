@@ -1,12 +1,15 @@
 /* The arguments of a call, as what a job of the service takes. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/utf8.h"
 #include "data/json.h"
 #include "mcp/front_parts.h"
 #include "perch/sessions.h"
+#include "wire/mcp_params.h"
 
 enum { MCP_ARGUMENTS_MAX = 1000 }; /* of a command, with its answers */
 
@@ -276,4 +279,28 @@ int mcp_task_request(struct mcp_task *task, const struct mcp_wish *wish, const p
 	if (wish->arguments)
 		request->input = perch_json_raw(wish->arguments, &request->input_len);
 	return 0;
+}
+
+/* ---- headers --------------------------------------------------------------- */
+
+bool mcp_task_fits_headers(const struct mcp_wish *wish, const perch_entry *entry)
+{
+	_cleanup_json_ perch_json *json = NULL;
+	const perch_json_value *schema = NULL;
+	struct str name = { 0 };
+	char text[160];
+	const char *stored = entry->kind == PERCH_ENTRY_TOOL ? entry->input_schema : NULL;
+	if (!wish->headers || !stored || !strstr(stored, MCP_PARAM_MARK))
+		return true;
+	if (perch_json_new(NULL, &json) < 0 ||
+		perch_json_parse(json, stored, strlen(stored), &schema, NULL) < 0) {
+		mcp_job_error(wish->job, JSONRPC_INTERNAL_ERROR, STR("out of memory"), (struct str){ 0 });
+		return false;
+	}
+	if (mcp_params_fit(schema, wish->arguments, wish->headers, &name))
+		return true;
+	snprintf(text, sizeof(text), "the header Mcp-Param-%.*s does not say what the argument does",
+		utf8_quoted(name), name.data);
+	mcp_job_error(wish->job, MCP_HEADER_MISMATCH, str_from(text), (struct str){ 0 });
+	return false;
 }

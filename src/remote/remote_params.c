@@ -2,21 +2,17 @@
  * tool. What the tools wish is learned from their list; a tool whose wish is against the rules is
  * taken out of it. */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/utf8.h"
 #include "remote/remote_parts.h"
 #include "wire/http_text.h"
-
-static const char wish_name[] = "x-mcp-header";
+#include "wire/mcp_params.h"
 
 enum {
 	WISHES_MAX = 64,                     /* of one tool */
 	WISHES_BYTES_MAX = 16 * 1024 * 1024, /* of schemas that have any */
 };
-#define WISH_INTEGER_MAX INT64_C(9007199254740991)
 
 /* A tool that has any, and its schema. */
 struct remote_wish {
@@ -50,7 +46,7 @@ static bool wish_has_type(const perch_json_value *schema)
 
 static void wish_take(const perch_json_value *schema, struct wish_count *found)
 {
-	const perch_json_value *wish = perch_json_get(schema, wish_name);
+	const perch_json_value *wish = perch_json_get(schema, MCP_PARAM_MARK);
 	if (!wish || found->fault)
 		return;
 	struct str name = { 0 };
@@ -85,7 +81,8 @@ static size_t wish_count_all(const perch_json_value *value)
 	perch_json_iter iter = perch_json_iterate(value);
 	for (const perch_json_value *item; (item = perch_json_next(&iter));) {
 		bool is_wish = perch_json_type_of(value) == PERCH_JSON_OBJECT &&
-			perch_json_is(iter.name, wish_name) && perch_json_type_of(item) == PERCH_JSON_STRING;
+			perch_json_is(iter.name, MCP_PARAM_MARK) &&
+			perch_json_type_of(item) == PERCH_JSON_STRING;
 		count += is_wish ? 1 : wish_count_all(item);
 	}
 	return count;
@@ -196,37 +193,13 @@ bool remote_params_learn(const struct remote_exchange *exchange, const perch_jso
 
 /* ---- fulfilling ------------------------------------------------------------------------ */
 
-static void wish_add(struct buf *out, struct str name, const perch_json_value *value)
+static bool wish_fulfil(void *data, struct str name, const perch_json_value *value)
 {
-	int64_t number;
-	char digits[32];
-	struct str text = { 0 };
-	perch_json_type type = perch_json_type_of(value);
-	if (type == PERCH_JSON_STRING)
-		text = json_str(value);
-	else if (type == PERCH_JSON_BOOL)
-		text.data = perch_json_raw(value, &text.len);
-	else if (type == PERCH_JSON_NUMBER && perch_json_whole_int64(value, &number) == 0 &&
-		number >= -WISH_INTEGER_MAX && number <= WISH_INTEGER_MAX)
-		text = (struct str){ digits, (size_t)snprintf(digits, sizeof(digits), "%" PRId64, number) };
+	char digits[MCP_PARAM_DIGITS];
+	struct str text = mcp_param_text(value, digits);
 	if (text.data)
-		remote_headers_add(out, "Mcp-Param-", name, text);
-}
-
-/* Schema and arguments side by side. */
-static void wish_fulfil(
-	struct buf *out, const perch_json_value *schema, const perch_json_value *given)
-{
-	perch_json_iter iter = perch_json_iterate(perch_json_get(schema, "properties"));
-	for (const perch_json_value *property; (property = perch_json_next(&iter));) {
-		struct str name = json_str(iter.name);
-		const perch_json_value *value = perch_json_get_n(given, name.data, name.len);
-		const perch_json_value *wish = perch_json_get(property, wish_name);
-		if (wish && value)
-			wish_add(out, json_str(wish), value);
-		if (value)
-			wish_fulfil(out, property, value);
-	}
+		remote_headers_add(data, "Mcp-Param-", name, text);
+	return true;
 }
 
 void remote_params_add(
@@ -242,5 +215,5 @@ void remote_params_add(
 	if (perch_json_parse(remote->schema, wish->schema.data, wish->schema.len, &schema, NULL) < 0)
 		remote->is_broken = true; /* it was read before */
 	else
-		wish_fulfil(out, schema, perch_json_get(message->params, "arguments"));
+		mcp_params_each(schema, perch_json_get(message->params, "arguments"), wish_fulfil, out);
 }

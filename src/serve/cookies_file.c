@@ -69,6 +69,14 @@ static struct identity *cookies_file_owner(
 	return str_is(token, who->is_own ? "-" : who->token.hash) ? who : NULL;
 }
 
+static bool cookies_file_is_hash(struct str text)
+{
+	for (size_t i = 0; i < text.len; i++)
+		if (!text.data[i] || !strchr("0123456789abcdef", text.data[i]))
+			return false;
+	return text.len == SHA256_HEX_SIZE - 1;
+}
+
 static void cookies_file_take(struct serve *serve, struct str line)
 {
 	struct str hash = str_cut(&line, ' ');
@@ -78,7 +86,7 @@ static void cookies_file_take(struct serve *serve, struct str line)
 	char text[SHA256_HEX_SIZE];
 	uint64_t number;
 	int64_t now = (int64_t)time(NULL);
-	if (!who || hash.len != SHA256_HEX_SIZE - 1 || !http_read_number(until, &number) ||
+	if (!who || !cookies_file_is_hash(hash) || !http_read_number(until, &number) ||
 		number > (uint64_t)(now + COOKIE_SECONDS) || (int64_t)number <= now)
 		return;
 	memcpy(text, hash.data, hash.len);

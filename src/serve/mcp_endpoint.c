@@ -3,6 +3,7 @@
 #include "serve/mcp_endpoint.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "base/base64.h"
 #include "base/cleanup.h"
@@ -13,6 +14,9 @@
 #include "serve/jobs.h"
 #include "serve/peer.h"
 #include "serve/serve_parts.h"
+#include "wire/mcp_params.h"
+
+enum { MCP_PARAM_NAME_SIZE = 256 };
 
 #define MCP_DOCUMENTED "serve.md of the documentation has an example of a client"
 
@@ -151,12 +155,42 @@ static void mcp_post_wait(struct mcp_visit *visit)
 			"this needs the Mcp-Session-Id that initialize was answered with");
 }
 
+/* A header of an argument. Letters that no header may have, or two of its name, make a value that
+ * fits nothing. */
+struct mcp_param_reader {
+	struct exchange *exchange;
+	struct buf room;
+};
+
+static bool mcp_read_param(void *data, struct str name, struct str *ret_value)
+{
+	struct mcp_param_reader *reader = data;
+	struct str value = { 0 };
+	char header[MCP_PARAM_NAME_SIZE];
+	int len = snprintf(header, sizeof(header), "Mcp-Param-%.*s", (int)name.len, name.data);
+	if (len < 0 || (size_t)len >= sizeof(header))
+		return false;
+	size_t count = http_request_get(reader->exchange->request, header, &value);
+	*ret_value = (struct str){ 0 };
+	value = http_trim(value);
+	for (size_t i = 0; i < value.len; i++) {
+		if (value.data[i] < ' ' || value.data[i] > '~')
+			return count > 0;
+	}
+	buf_clear(&reader->room);
+	if (count == 1)
+		*ret_value = mcp_decode(value, &reader->room);
+	return count > 0;
+}
+
 /* The engine may answer at once: the exchange and all of its texts are gone then. */
 static void mcp_post_line(struct mcp_guest *guest, struct mcp_visit *visit)
 {
 	struct exchange *exchange = visit->exchange;
 	_cleanup_(buf_free) struct buf body = exchange->body;
 	_cleanup_(buf_free) struct buf room = { 0 };
+	struct mcp_param_reader reader = { .exchange = exchange };
+	const struct mcp_param_headers params = { mcp_read_param, &reader };
 	exchange->body = (struct buf){ 0 };
 	const struct mcp_line line = {
 		.text = { body.len ? body.data : "", body.len },
@@ -164,8 +198,10 @@ static void mcp_post_line(struct mcp_guest *guest, struct mcp_visit *visit)
 		.header_version = exchange_field(exchange, "MCP-Protocol-Version"),
 		.header_method = exchange_field(exchange, "Mcp-Method"),
 		.header_name = mcp_decode(exchange_field(exchange, "Mcp-Name"), &room),
+		.header_params = &params,
 	};
 	mcp_front_line(guest->serve->mcp.front, guest->connection, &line);
+	buf_free(&reader.room);
 }
 
 void mcp_post(struct exchange *exchange)

@@ -33,6 +33,8 @@ enum {
 	MCP_RELAYS_MAX = 64, /* questions of a server behind us that are open in a job */
 };
 
+struct mcp_param_headers;
+
 /* ---- wishes ---------------------------------------------------------------- */
 
 enum mcp_wish_kind {
@@ -69,8 +71,9 @@ struct mcp_wish {
 	struct mcp_connection *connection;
 	struct mcp_job *job; /* NULL for those of a connection */
 	struct str name;
-	const perch_json_value *arguments; /* an object, or NULL */
-	const perch_json_value *params;    /* of new jobs; an object, or NULL */
+	const perch_json_value *arguments;       /* an object, or NULL */
+	const perch_json_value *params;          /* of new jobs; an object, or NULL */
+	const struct mcp_param_headers *headers; /* of a call that has to fit them; else NULL */
 	const struct mcp_answer *answer;
 	uint64_t number;                /* of a relay */
 	const perch_json_value *result; /* the same; an object, or NULL: there is none */
@@ -162,6 +165,7 @@ struct mcp_line {
 	/* What the headers of a modern request over HTTP say: must be what is in the body. No
 	 * data = not looked at. */
 	struct str header_version, header_method, header_name;
+	const struct mcp_param_headers *header_params; /* NULL = not looked at */
 };
 
 void mcp_connection_line(struct mcp_connection *connection, const struct mcp_line *line);

@@ -21,6 +21,7 @@ static void mcp_wish_for(struct mcp_taking *taking, struct mcp_job *job, struct 
 			.name = name,
 			.arguments = arguments,
 			.params = taking->params,
+			.headers = taking->reply.version->is_modern ? taking->line->header_params : NULL,
 			.level = taking->log_level,
 			.abilities = taking->abilities,
 			.client = taking->client,

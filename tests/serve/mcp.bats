@@ -31,6 +31,14 @@ teardown() { serve_close; }
 
 @test "modern requests: headers are compared with the body" { scene mcp.py modern; }
 
+@test "modern calls: arguments that stand in headers, too" {
+    tool marked '[[tools]]' 'name = "t.x"' "input_schema = '''{\"type\":\"object\",\"properties\":{
+        \"region\":{\"type\":\"string\",\"x-mcp-header\":\"Region\"}, \"on\":{\"type\":\"boolean\",\"x-mcp-header\":\"On\"},
+        \"deep\":{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\",\"x-mcp-header\":\"N\"}}}}}'''" \
+        <<<'respond(greet(), {"done": True})'
+    scene mcp.py params
+}
+
 @test "types, tokens, Host and Origin" { scene mcp.py types; }
 
 @test "each token has its list, and its sessions of agents" { scene mcp.py users; }

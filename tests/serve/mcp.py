@@ -322,6 +322,58 @@ def test_approval():
     gateway.stop()
 
 
+def test_params():
+    """x-mcp-header in the schema: the header says what the argument does, or the call is refused before it begins."""
+    expose()
+    gateway = Gateway()
+    legacy, modern = both(gateway)
+
+    def last(answer):
+        """What took its time has come as a stream."""
+        told = [line[6:] for line in answer.body.split(b"\n") if line.startswith(b"data: ")]
+        return Answer(answer.status, {}, told[-1] if told else answer.body)
+
+    def answer(arguments, *headers, client=modern):
+        body = client.message("tools/call", {"name": "t_marked_t_x", "arguments": arguments})
+        if client is legacy:
+            return last(client.post(body))
+        text = json.dumps(body).encode()
+        fields = [("Authorization", f"Bearer {gateway.token}"), ("Host", "localhost"), ("Connection", "close"),
+                  ("Content-Length", len(text)), *modern_headers(body).items(), *headers]
+        head = "POST /mcp HTTP/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in fields) + "\r\n"
+        found, rest = gateway.raw(head.encode() + text).split(b"\r\n\r\n", 1)
+        return last(Answer(int(found.split()[1]), {}, rest))
+
+    def good(arguments, *headers, **more):
+        found = answer(arguments, *headers, **more)
+        assert found.status == 200 and found.json["result"].get("structuredContent") == {"done": True}, found.body
+
+    def refused(arguments, *headers):
+        found = answer(arguments, *headers)
+        assert (found.status, found.json["error"]["code"]) == (400, -32020), found.body
+        assert "Mcp-Param-" in found.json["error"]["message"], found.body
+
+    good({})
+    assert answer({"region": None}).status == 200  # which its schema refuses, no header is wanted
+    good({"region": "us-west1"}, ("Mcp-Param-Region", "us-west1"))
+    good({"region": "us-west1"}, ("mcp-param-REGION", "us-west1"), ("Mcp-Param-Unknown", "x"))
+    good({"region": " \u4e16"}, ("Mcp-Param-Region", "=?base64?IOS4lg==?="))
+    good({"region": ""}, ("Mcp-Param-Region", ""))
+    good({"on": True, "deep": {"n": -7}}, ("Mcp-Param-On", "true"), ("Mcp-Param-N", "-7"))
+    good({"deep": {"n": 7.0}}, ("Mcp-Param-N", "7"))
+    refused({"region": "us-west1"})
+    refused({"region": "us-west1"}, ("Mcp-Param-Region", "us-west2"))
+    refused({"region": "us-west1"}, ("Mcp-Param-Region", "US-WEST1"))
+    refused({"region": "us-west1"}, ("Mcp-Param-Region", "us-west1"), ("Mcp-Param-Region", "us-west1"))
+    refused({"region": "\u4e16"}, ("Mcp-Param-Region", "\u4e16"))
+    refused({}, ("Mcp-Param-Region", "us-west1"))
+    refused({"on": False}, ("Mcp-Param-On", "true"))
+    refused({"deep": {"n": 7}}, ("Mcp-Param-N", "8"))
+    refused({"deep": {"n": 7}, "on": True}, ("Mcp-Param-N", "7"))
+    good({"region": "us-west1"}, client=legacy)
+    gateway.stop()
+
+
 def started():
     until(lambda: os.path.exists(f"{WORK}/ready"), "the call has begun")
     os.unlink(f"{WORK}/ready")

@@ -489,6 +489,16 @@ static void ask_once(void)
 	want("\"error\"");
 }
 
+/* It must be answered. */
+static void ask_a_model(void)
+{
+	say("{\"jsonrpc\":\"2.0\",\"id\":\"m\",\"method\":\"sampling/createMessage\",\"params\":{"
+		"\"maxTokens\":9,\"systemPrompt\":\"Be "
+		"brief.\",\"messages\":[{\"role\":\"user\",\"content\":"
+		"[{\"type\":\"text\",\"text\":\"Well?\"}]}]}}");
+	want("\"assistant\"");
+}
+
 static void ask_often(void)
 {
 	for (int i = 0; i < 300; i++)
@@ -619,6 +629,7 @@ static const struct {
 	{ "stderr", BEFORE, flood_stderr },
 	{ "stranger", BEFORE, answer_another },
 	{ "asks", BEFORE, ask_all_ways },
+	{ "samples", BEFORE, ask_a_model },
 	{ "asks-often", BEFORE, ask_often },
 	{ "cancels", BEFORE, cancel_ours },
 	{ "changes", BEFORE, change_often },

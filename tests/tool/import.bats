@@ -130,6 +130,13 @@ shows() {
     has "$errors" "the value of T_KEY is a placeholder"
     [ ! -e "$bindings/a.toml" ]
     [ -e "$bindings/b.toml" ]
+    for name in NODE_OPTIONS PYTHONPATH BASH_ENV PATH; do
+        printf '{"mcpServers": {"c": %s}}' "$(entry '' "\"$name\": \"/tmp/x\"")" >"$WORK/repo/.mcp.json"
+        perch_tool import "$WORK/repo/.mcp.json" --yes --trust
+        expect_status 2
+        has "$errors" "it sets $name, which puts other code into the program"
+        [ ! -e "$bindings/c.toml" ]
+    done
 }
 
 @test "code is shown before the start, and so are the names of variables; LD_ is refused" {

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
+#include "base/macros.h"
 #include "harness/folder.h"
 #include "harness/oom.h"
 #include "harness/proc.h"
@@ -51,6 +53,7 @@ static int scene_open(perch_host *host)
 	scene.caller =
 		(struct mcp_caller){ .send = scene_hear, .name = "", .session = "", .advice = "" };
 	options.frontend = "mcp";
+	options.no_store = true;
 	options.told = scene_told;
 	int r = perch_service_new(host, &options, &scene.service, NULL);
 	if (r == 0)
@@ -109,7 +112,8 @@ static void bind(const char *name, const char *stage, const char *act, const cha
 	snprintf(path, sizeof(path), "config/perch/tools/%s.toml", name);
 	snprintf(text, sizeof(text),
 		"name = \"%s\"\ncommand = \"%s\"\nargs = [\"%s\", \"%s\"]\nprotocol = \"mcp\"\n"
-		"[sandbox]\nmode = \"off\"\n[mcp]\nera = \"legacy\"\nlifetime = \"%s\"\n"
+		"[sandbox]\nmode = \"off\"\n[mcp]\nera = \"legacy\"\nlifetime = \"%s\"\nsampling = "
+		"\"agent:bot\"\n"
 		"offers = [\"tools\", \"resources\", \"prompts\", \"completions\"]\n"
 		"[[tools]]\nname = \"echo\"\ndescription = \"says it\"\n"
 		"input_schema = \"{\\\"type\\\":\\\"object\\\"}\"\n"
@@ -231,6 +235,58 @@ START_TEST(memory_may_run_out_while_something_passes)
 }
 END_TEST
 
+static int sample_without_memory(void *data)
+{
+	int r = scene_open(data);
+	if (r == 0) {
+		say(HELLO);
+		say(ASK(1, "tools/call", "{\"name\":\"left_echo\"}"));
+		r = wait_for(2);
+	}
+	if (r == 0 && (scene.faults || !strstr(heard(), "\"text\":\"here\"")))
+		r = -ENOMEM;
+	scene_close();
+	return r;
+}
+
+START_TEST(memory_may_run_out_while_an_agent_answers)
+{
+	struct served *served = furnish("call");
+	served_profile("bot", "echo");
+	bind("left", "call", "samples", "call");
+	ck_assert_int_eq(pass_without_memory(served->host), 0);
+	ck_assert_int_eq(sample_without_memory(served->host), 0);
+	ck_assert_uint_ge(oom_every(sample_without_memory, served->host), 50);
+	served_close();
+}
+END_TEST
+
+/* The client leaves, or all ends, while the agent works. */
+START_TEST(an_agent_that_answers_ends_with_the_call)
+{
+	struct served *served = furnish("session");
+	served_profile("bot", "sleep\nargs: [\"600\"]");
+	bind("left", "call", "samples", "session");
+	for (int i = 0; i < 3; i++) {
+		ck_assert_int_eq(scene_open(served->host), 0);
+		say(HELLO);
+		say(ASK(1, "tools/call", "{\"name\":\"left_echo\"}"));
+		while (perch_service_jobs(scene.service) < 2)
+			ck_assert_int_ge(perch_host_wait(scene.host, -1), 0);
+		if (i == 0)
+			say("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":"
+				"{\"requestId\":1}}");
+		if (i == 2) { /* at once */
+			mcp_front_disconnect(scene.front, steal(&scene.connection));
+			mcp_front_leave(scene.front);
+			perch_service_free(steal(&scene.service));
+		}
+		scene_close();
+	}
+	served_close();
+}
+END_TEST
+
 START_TEST(memory_may_run_out_in_a_call)
 {
 	struct served *served = furnish("call");
@@ -242,4 +298,5 @@ START_TEST(memory_may_run_out_in_a_call)
 END_TEST
 
 SUITE_MAIN("mcp-passage", what_servers_have_is_one_list_and_asked_of_one, a_list_is_given_up,
-	memory_may_run_out_while_something_passes, memory_may_run_out_in_a_call)
+	memory_may_run_out_while_something_passes, memory_may_run_out_in_a_call,
+	memory_may_run_out_while_an_agent_answers, an_agent_that_answers_ends_with_the_call)

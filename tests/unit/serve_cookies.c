@@ -112,6 +112,7 @@ START_TEST(bent_lines_are_nobody_s)
 	} cases[] = {
 		{ strdup(line_of(COOKIE_HASH, soon, TOKEN_HASH " ann")), 1 },
 		{ strdup(line_of("short", soon, TOKEN_HASH " ann")), 0 },
+		{ strdup(line_of(TEN TEN TEN TEN TEN TEN "ccc\x01", soon, TOKEN_HASH " ann")), 0 },
 		{ strdup(line_of(COOKIE_HASH "0", soon, TOKEN_HASH " ann")), 0 },
 		{ strdup(line_of(COOKIE_HASH, soon, TOKEN_HASH " bob")), 0 },
 		{ strdup(line_of(COOKIE_HASH, soon, TOKEN_HASH " ann ")), 0 },

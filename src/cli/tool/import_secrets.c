@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/environment.h"
 #include "base/err.h"
+#include "base/macros.h"
 #include "cli/tool/import.h"
 
 /* A placeholder gets the variable of the environment that it names; a stranger's file must not
@@ -48,11 +49,28 @@ static int import_secrets_keep(
 	return r < 0 ? r : import_secrets_put(server, name, filled, err);
 }
 
+/* A variable by which a program runs other code than is shown. Those that interpreters heed are a
+ * user's own affair; in the file of a stranger they are not. */
+static bool import_runs_code(const struct import_server *server, const char *pair)
+{
+	static const char *const names[] = { "BASH_ENV", "DOTNET_STARTUP_HOOKS", "ENV", "GCONV_PATH",
+		"GIT_SSH_COMMAND", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "NODE_OPTIONS", "NODE_PATH",
+		"PATH", "PERL5LIB", "PERL5OPT", "PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "RUBYLIB",
+		"RUBYOPT", "_JAVA_OPTIONS" };
+	if (strncmp(pair, "LD_", 3) == 0)
+		return true;
+	for (size_t i = 0; server->importing->is_stranger && i < COUNT(names); i++) {
+		if (str_is(environment_name(pair), names[i]))
+			return true;
+	}
+	return false;
+}
+
 int import_take_env(struct import_server *server, perch_err *err)
 {
 	int r = 0;
 	for (const char *const *pair = server->given->env; r == 0 && *pair; pair++) {
-		if (strncmp(*pair, "LD_", 3) == 0) /* it would run other code than is shown */
+		if (import_runs_code(server, *pair))
 			return err_set(err, -EPERM,
 				"it sets %.*s, which puts other code into the program: take it out of the file",
 				(int)environment_name(*pair).len, *pair);
