@@ -4,30 +4,8 @@ import json
 import shutil
 import subprocess
 
-from power import BUILD, LONG, WORK, Damaged, Scene, perch, run, write
-
-COUNTER = """#!/bin/sh
-IFS= read -r init
-word=${init#*'"args":["'}
-word=${word%%'"'*}
-case $word in
-get)
-    echo '{"type":"load","id":"1","key":"n"}'
-    IFS= read -r line
-    line=${line#*'"value":'}
-    printf '{"type":"output","text":"%s"}\\n' "$(echo "$line" | tr -cd 0-9)"
-    ;;
-version) echo '{"type":"output","text":"VERSION"}' ;;
-*) printf '{"type":"store","key":"n","value":"%s"}\\n' "$word" ;;
-esac
-"""
-
-
-def plugin(directory, version):
-    write(f"{directory}/plugin.toml", f'[plugin]\nname = "fledge-counter"\nversion = "{version}.0.0"\n'
-          'protocol = "fledge-v1"\n[[commands]]\nname = "counter"\nbinary = "bin/fledge-counter"\n'
-          '[capabilities]\nstore = true\n')
-    write(f"{directory}/bin/fledge-counter", COUNTER.replace("VERSION", str(version)), 0o755)
+from files_plugin import plugin
+from power import BUILD, LONG, WORK, Damaged, Scene, perch, run
 
 
 class Store(Scene):

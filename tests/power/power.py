@@ -11,6 +11,7 @@ import sys
 import time
 
 from disk import Disk, differences, digest, image, load, put
+from files_plugin import write  # noqa: F401, for the scenes
 
 BUILD = os.environ["PERCH_BUILD"]
 WORK = os.environ["WORK"]
@@ -28,13 +29,6 @@ RECORDER = f"{BUILD}/tests/libpower-recorder.so"
 
 class Damaged(AssertionError):
     pass
-
-
-def write(path, text, mode=0o644):
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
-    os.chmod(path, mode)
 
 
 def environment(**more):
