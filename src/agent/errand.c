@@ -247,13 +247,19 @@ void errand_free(struct errand *errand)
 	free(errand);
 }
 
-struct errand *errand_new(
-	struct resident_session *session, enum errand_kind kind, uint64_t number, size_t tail)
+struct errand *errand_new(struct resident_session *session, enum errand_kind kind, uint64_t number,
+	size_t tail, perch_err *err)
 {
 	struct resident *resident = session->resident;
+	if (resident->errands.all.count >= ERRANDS_MAX) {
+		err_set(err, PERCH_ELIMIT, "too many files and terminals are open: at most %d at a time",
+			(int)ERRANDS_MAX);
+		return NULL;
+	}
 	struct errand *errand = calloc(1, sizeof(*errand));
 	if (!errand || perch_timer_new(resident->host, errand_due, errand, &errand->timer, NULL) < 0) {
 		free(errand);
+		err_no_memory(err);
 		return NULL;
 	}
 	errand->session = session;
