@@ -66,15 +66,18 @@ static const char *const *errand_environment(
 
 void errand_answer(struct errand *errand, uint64_t number, const struct buf *json)
 {
-	if (json->failed)
+	if (json->failed) {
 		errand_refuse(errand, number, STR("out of memory"));
-	else
-		acp_talk_answer(errand->session->talk, number, (struct str){ json->data, json->len });
+		return;
+	}
+	acp_talk_answer(errand->session->talk, number, (struct str){ json->data, json->len });
+	resident_check(errand->session->resident);
 }
 
 void errand_refuse(struct errand *errand, uint64_t number, struct str text)
 {
 	acp_talk_refuse(errand->session->talk, number, JSONRPC_INTERNAL_ERROR, text);
+	resident_check(errand->session->resident);
 }
 
 /* The user is told too, with the command that allows it. */

@@ -106,7 +106,8 @@ static const char **errand_take_list(
 {
 	bool is_list = perch_json_type_of(list) == PERCH_JSON_ARRAY;
 	size_t count = before;
-	const char **words = arena_alloc(&reading->arena, (before + ERRAND_WORDS_MAX + 1) * sizeof(*words));
+	const char **words =
+		arena_alloc(&reading->arena, (before + ERRAND_WORDS_MAX + 1) * sizeof(*words));
 	perch_json_iter iter = perch_json_iterate(list);
 	for (const perch_json_value *item; words && is_list && count < before + ERRAND_WORDS_MAX &&
 		 (item = perch_json_next(&iter));) {
@@ -196,8 +197,8 @@ static void errand_take_create(struct resident_session *session, const struct ac
 	};
 	perch_err err = { 0 };
 	if (reading.has_failed || !command.argv || (command.cwd && command.cwd[0] != '/')) {
-		errand_take_refuse_reading(session, said->number, &reading,
-			"it needs a command, and an absolute cwd if any");
+		errand_take_refuse_reading(
+			session, said->number, &reading, "it needs a command, and an absolute cwd if any");
 		return;
 	}
 	struct errand *errand = errand_new(session, ERRAND_TERMINAL, said->number,
