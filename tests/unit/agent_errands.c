@@ -54,7 +54,7 @@
 	"\"string\"}}}' || return\n"                                                                \
 	"  case $answer in *'\"cancel\"'*) return 1;; esac; has here place; }\n"                    \
 	"large() { request q fs/read_text_file ',\"path\":\"'$PWD'/large\"'\n"                      \
-	"  answer=$(head -n 1 | head -c 60); has '\"id\":\"q\"' answer\n"                           \
+	"  answer=$(head -n 1 | { head -c 60; cat >/dev/null; }); has '\"id\":\"q\"' answer\n"      \
 	"  case $answer in *'\"error\":'*) return 1;; esac; }\n"                                    \
 	"hold() { create && held=$id owner=$session prompt=$number && tell held; }\n"               \
 	"steal() { for what in output wait_for_exit kill release; do\n"                             \
