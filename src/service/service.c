@@ -194,6 +194,8 @@ static int service_open(perch_service *service, const perch_service_options *giv
 		return r;
 	if (audit_settings(&service->audit, &service->no_audit) == 0)
 		service->no_audit.code = 0; /* else calls are refused */
+	else if (service->no_audit.code == -ENOMEM)
+		return err_no_memory(err); /* and not for good */
 	service->step.due = service_step;
 	service->has_step = timers_promise(&service->host->loop.timers) == 0;
 	if (!service->has_step || tool_pool_new(service->host, &service->tools.pool) < 0)
