@@ -353,6 +353,8 @@ void agent_turn_permit(
 {
 	turn_permit(turn, request_id, allowed, message);
 	turn->heard_ns = clock_now_ns();
+	if (!turn->is_over && agent_engine_is_broken(turn->engine))
+		turn_stop(turn); /* the agent would wait for its answer for ever */
 }
 
 void agent_turn_choose(
