@@ -33,6 +33,15 @@ static void acp_asks_drop(struct acp_task *task, uint64_t number)
 	}
 }
 
+/* The question is closed. Where there is no memory even for that, whoever asked would wait for
+ * ever: the job ends. */
+static void acp_asks_close(struct acp_task *task, uint64_t number, const perch_answer *answer)
+{
+	acp_asks_drop(task, number);
+	if (perch_job_answer(task->job, number, answer, NULL) == -ENOMEM)
+		acp_task_cancel(task);
+}
+
 /* ---- permissions ----------------------------------------------------------- */
 
 static void acp_asks_permit(struct acp_task *task, uint64_t number, bool yes)
@@ -41,8 +50,7 @@ static void acp_asks_permit(struct acp_task *task, uint64_t number, bool yes)
 	answer.yes = yes;
 	answer.by = "editor";
 	answer.message = yes ? NULL : "the user said no";
-	acp_asks_drop(task, number);
-	perch_job_answer(task->job, number, &answer, NULL);
+	acp_asks_close(task, number, &answer);
 }
 
 static void acp_asks_title(const perch_ask *ask, struct buf *text)
@@ -123,8 +131,7 @@ static void acp_asks_refuse(struct acp_task *task, uint64_t number)
 {
 	perch_answer answer = PERCH_ANSWER_INIT;
 	answer.cancel = true;
-	acp_asks_drop(task, number);
-	perch_job_answer(task->job, number, &answer, NULL);
+	acp_asks_close(task, number, &answer);
 }
 
 static void acp_asks_refuse_secret(struct acp_task *task, const perch_ask *ask)
@@ -195,13 +202,17 @@ static void acp_asks_give(struct acp_task *task, const perch_ask *ask, const per
 {
 	perch_err err = { 0 };
 	uint64_t number = ask->number;
-	if (perch_job_answer(task->job, number, answer, &err) != -EINVAL) {
+	int r = perch_job_answer(task->job, number, answer, &err);
+	if (r != -EINVAL && r != -ENOMEM) {
 		acp_asks_drop(task, number);
 		return;
 	}
-	acp_task_say(task, str_from(err.text));
+	acp_task_say(task, r == -ENOMEM ? STR("out of memory") : str_from(err.text));
 	acp_task_say(task, STR("\n"));
-	acp_asks_plugin(task, ask);
+	if (r == -ENOMEM)
+		acp_asks_refuse(task, number);
+	else
+		acp_asks_plugin(task, ask);
 }
 
 static void acp_asks_filled(

@@ -215,22 +215,27 @@ void acp_task_cancel(struct acp_task *task)
 
 /* ---- requests -------------------------------------------------------------- */
 
-/* "/deploy staging": the command, and its words. Whether there is one of that name. */
-static const perch_entry *acp_task_find_command(const struct acp_task *task, struct str *ret_words)
+/* "/deploy staging": the command, NULL where there is none of that name, and its words. -ENOMEM:
+ * then it is for nobody, least of all for the agent. */
+static int acp_task_find_command(
+	const struct acp_task *task, const perch_entry **ret_command, struct str *ret_words)
 {
 	struct str rest = str_trim((struct str){ task->said.data, task->said.len });
+	*ret_command = NULL;
 	if (!str_has_prefix(rest, STR("/")))
-		return NULL;
+		return 0;
 	rest.data++;
 	rest.len--;
 	size_t len = 0;
 	while (len < rest.len && !memchr(" \t\r\n", rest.data[len], 4))
 		len++;
 	_cleanup_free_ char *name = str_dup((struct str){ rest.data, len });
-	const perch_entry *entry =
-		name ? perch_catalog_find(task->editor->catalog, PERCH_ENTRY_COMMAND, name) : NULL;
+	if (!name)
+		return -ENOMEM;
+	const perch_entry *entry = perch_catalog_find(task->editor->catalog, PERCH_ENTRY_COMMAND, name);
 	*ret_words = (struct str){ rest.data + len, rest.len - len };
-	return entry && !entry->problem ? entry : NULL;
+	*ret_command = entry && !entry->problem ? entry : NULL;
+	return 0;
 }
 
 static int acp_task_split(
@@ -260,8 +265,10 @@ static int acp_task_fill(
 	struct acp_task *task, struct arena *arena, perch_job_request *request, perch_err *err)
 {
 	struct str words = { 0 };
-	const perch_entry *command = acp_task_find_command(task, &words);
+	const perch_entry *command = NULL;
 	const struct acp_chat *chat = task->chat;
+	if (acp_task_find_command(task, &command, &words) < 0)
+		return err_no_memory(err);
 	request->cwd = chat->cwd;
 	if (command) {
 		task->is_command = true;
@@ -303,6 +310,12 @@ static void acp_task_resume(struct acp_task *task, const struct acp_wish *wish)
 	for (size_t i = 0; i < wish->block_count; i++) {
 		if (wish->blocks[i].kind == ACP_TEXT)
 			buf_append(&text, wish->blocks[i].text.data, wish->blocks[i].text.len);
+	}
+	if (text.failed) { /* the question stays */
+		task->chat->parked = task;
+		acp_request_fail(
+			wish->request, JSONRPC_INTERNAL_ERROR, STR("out of memory"), (struct str){ 0 });
+		return;
 	}
 	task->request = wish->request;
 	acp_request_set_data(wish->request, task);
