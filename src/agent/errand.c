@@ -66,15 +66,18 @@ static const char *const *errand_environment(
 
 void errand_answer(struct errand *errand, uint64_t number, const struct buf *json)
 {
-	if (json->failed)
+	if (json->failed) {
 		errand_refuse(errand, number, STR("out of memory"));
-	else
-		acp_talk_answer(errand->session->talk, number, (struct str){ json->data, json->len });
+		return;
+	}
+	acp_talk_answer(errand->session->talk, number, (struct str){ json->data, json->len });
+	resident_check(errand->session->resident);
 }
 
 void errand_refuse(struct errand *errand, uint64_t number, struct str text)
 {
 	acp_talk_refuse(errand->session->talk, number, JSONRPC_INTERNAL_ERROR, text);
+	resident_check(errand->session->resident);
 }
 
 /* The user is told too, with the command that allows it. */
@@ -247,13 +250,19 @@ void errand_free(struct errand *errand)
 	free(errand);
 }
 
-struct errand *errand_new(
-	struct resident_session *session, enum errand_kind kind, uint64_t number, size_t tail)
+struct errand *errand_new(struct resident_session *session, enum errand_kind kind, uint64_t number,
+	size_t tail, perch_err *err)
 {
 	struct resident *resident = session->resident;
+	if (resident->errands.all.count >= ERRANDS_MAX) {
+		err_set(err, PERCH_ELIMIT, "too many files and terminals are open: at most %d at a time",
+			(int)ERRANDS_MAX);
+		return NULL;
+	}
 	struct errand *errand = calloc(1, sizeof(*errand));
 	if (!errand || perch_timer_new(resident->host, errand_due, errand, &errand->timer, NULL) < 0) {
 		free(errand);
+		err_no_memory(err);
 		return NULL;
 	}
 	errand->session = session;

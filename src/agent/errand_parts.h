@@ -44,9 +44,9 @@ struct errand_command {
 
 /* ---- errand.c --------------------------------------------------------------- */
 
-/* NULL without memory. */
-struct errand *errand_new(
-	struct resident_session *session, enum errand_kind kind, uint64_t number, size_t tail);
+/* NULL without memory, and where the process has ERRANDS_MAX already. */
+struct errand *errand_new(struct resident_session *session, enum errand_kind kind, uint64_t number,
+	size_t tail, perch_err *err);
 int errand_start(struct errand *errand, const struct errand_command *command, perch_err *err);
 void errand_free(struct errand *errand);
 

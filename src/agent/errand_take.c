@@ -14,16 +14,44 @@ static void errand_take_refuse(
 	acp_talk_refuse(session->talk, number, code, str_from(text));
 }
 
+/* What is read of a request. Without memory nothing is left out of it: it is refused. */
+struct errand_reading {
+	struct arena arena;
+	bool has_failed;
+};
+
+static void errand_reading_free(struct errand_reading *reading)
+{
+	arena_free(&reading->arena);
+}
+
+/* A request that cannot be carried out as it stands. */
+static void errand_take_refuse_reading(struct resident_session *session, uint64_t number,
+	const struct errand_reading *reading, const char *text)
+{
+	if (reading->has_failed)
+		errand_take_refuse(session, number, JSONRPC_INTERNAL_ERROR, "out of memory");
+	else
+		errand_take_refuse(session, number, JSONRPC_INVALID_PARAMS, text);
+}
+
+static const char *errand_take_dup(struct errand_reading *reading, struct str text)
+{
+	const char *copy = arena_dup(&reading->arena, text);
+	reading->has_failed = reading->has_failed || !copy;
+	return copy;
+}
+
 /* A text with a NUL behind it; NULL = it is none, or has one inside. */
 static const char *errand_take_text(
-	const perch_json_value *params, const char *name, struct arena *arena)
+	const perch_json_value *params, const char *name, struct errand_reading *reading)
 {
 	const perch_json_value *value = perch_json_get(params, name);
 	struct str text =
 		perch_json_type_of(value) == PERCH_JSON_STRING ? json_str(value) : (struct str){ 0 };
 	if (!text.data || (text.len && memchr(text.data, '\0', text.len)))
 		return NULL;
-	return arena_dup(arena, text);
+	return errand_take_dup(reading, text);
 }
 
 static uint64_t errand_take_number(const perch_json_value *params, const char *name)
@@ -40,8 +68,8 @@ static void errand_take_file(
 	struct resident_session *session, const struct acp_said *said, enum errand_kind kind)
 {
 	static const char *const none[] = { NULL };
-	_cleanup_(arena_free) struct arena arena = { 0 };
-	const char *path = errand_take_text(said->value, "path", &arena);
+	_cleanup_(errand_reading_free) struct errand_reading reading = { 0 };
+	const char *path = errand_take_text(said->value, "path", &reading);
 	const char *const reader[] = { "/bin/cat", "--", path, NULL };
 	const char *const writer[] = { "/bin/sh", "-c", "exec cat >\"$1\"", "sh", path, NULL };
 	const perch_json_value *content = perch_json_get(said->value, "content");
@@ -49,15 +77,15 @@ static void errand_take_file(
 	struct errand_command command = { .argv = is_read ? reader : writer, .env = none };
 	perch_err err = { 0 };
 	if (!path || path[0] != '/' || (!is_read && perch_json_type_of(content) != PERCH_JSON_STRING)) {
-		errand_take_refuse(session, said->number, JSONRPC_INVALID_PARAMS,
+		errand_take_refuse_reading(session, said->number, &reading,
 			is_read ? "it needs an absolute path" : "it needs an absolute path, and content");
 		return;
 	}
 	if (!is_read)
 		command.input = json_str(content);
-	struct errand *errand = errand_new(session, kind, said->number, ERRAND_STDERR_TAIL);
+	struct errand *errand = errand_new(session, kind, said->number, ERRAND_STDERR_TAIL, &err);
 	if (!errand) {
-		errand_take_refuse(session, said->number, JSONRPC_INTERNAL_ERROR, "out of memory");
+		errand_take_refuse(session, said->number, JSONRPC_INTERNAL_ERROR, err.text);
 		return;
 	}
 	errand->line = errand_take_number(said->value, "line");
@@ -74,51 +102,57 @@ static void errand_take_file(
 
 /* Texts of a list; what is none is left out. */
 static const char **errand_take_list(
-	const perch_json_value *list, size_t before, struct arena *arena, size_t *ret_count)
+	const perch_json_value *list, size_t before, struct errand_reading *reading, size_t *ret_count)
 {
 	bool is_list = perch_json_type_of(list) == PERCH_JSON_ARRAY;
 	size_t count = before;
-	const char **words = arena_alloc(arena, (before + ERRAND_WORDS_MAX + 1) * sizeof(*words));
+	const char **words =
+		arena_alloc(&reading->arena, (before + ERRAND_WORDS_MAX + 1) * sizeof(*words));
 	perch_json_iter iter = perch_json_iterate(list);
 	for (const perch_json_value *item; words && is_list && count < before + ERRAND_WORDS_MAX &&
 		 (item = perch_json_next(&iter));) {
-		const char *text =
-			perch_json_type_of(item) == PERCH_JSON_STRING ? arena_dup(arena, json_str(item)) : NULL;
+		const char *text = perch_json_type_of(item) == PERCH_JSON_STRING
+			? errand_take_dup(reading, json_str(item))
+			: NULL;
 		if (text)
 			words[count++] = text;
 	}
+	reading->has_failed = reading->has_failed || !words;
 	if (words)
 		words[count] = NULL;
 	*ret_count = count;
 	return words;
 }
 
-static const char **errand_take_env(const perch_json_value *list, struct arena *arena)
+static const char **errand_take_env(const perch_json_value *list, struct errand_reading *reading)
 {
 	bool is_list = perch_json_type_of(list) == PERCH_JSON_ARRAY;
-	const char **words = arena_alloc(arena, (ERRAND_WORDS_MAX + 1) * sizeof(*words));
+	const char **words = arena_alloc(&reading->arena, (ERRAND_WORDS_MAX + 1) * sizeof(*words));
 	size_t count = 0;
 	perch_json_iter iter = perch_json_iterate(list);
 	for (const perch_json_value *item;
 		 words && is_list && count < ERRAND_WORDS_MAX && (item = perch_json_next(&iter));) {
-		const char *name = errand_take_text(item, "name", arena);
-		const char *value = errand_take_text(item, "value", arena);
-		if (name && value && name[0] && !strchr(name, '='))
-			words[count++] = arena_join(arena, name, "=", value, NULL);
-		if (count && !words[count - 1])
-			count--;
+		const char *name = errand_take_text(item, "name", reading);
+		const char *value = errand_take_text(item, "value", reading);
+		if (!name || !value || !name[0] || strchr(name, '='))
+			continue;
+		words[count] = arena_join(&reading->arena, name, "=", value, NULL);
+		reading->has_failed = reading->has_failed || !words[count];
+		count += words[count] != NULL;
 	}
+	reading->has_failed = reading->has_failed || !words;
 	if (words)
 		words[count] = NULL;
 	return words;
 }
 
 /* A command with blanks and without arguments is meant for a shell. */
-static const char *const *errand_take_argv(const perch_json_value *params, struct arena *arena)
+static const char *const *errand_take_argv(
+	const perch_json_value *params, struct errand_reading *reading)
 {
-	const char *program = errand_take_text(params, "command", arena);
+	const char *program = errand_take_text(params, "command", reading);
 	size_t count = 0;
-	const char **argv = errand_take_list(perch_json_get(params, "args"), 3, arena, &count);
+	const char **argv = errand_take_list(perch_json_get(params, "args"), 3, reading, &count);
 	if (!program || !program[0] || !argv)
 		return NULL;
 	if (count > 3 || !strpbrk(program, " \t\n")) {
@@ -131,40 +165,48 @@ static const char *const *errand_take_argv(const perch_json_value *params, struc
 	return argv;
 }
 
-static void errand_take_create(struct resident_session *session, const struct acp_said *said)
+/* The terminal is named by the number of its request. One whose name cannot be told would run for
+ * nobody. */
+static void errand_take_start(
+	struct errand *errand, const struct errand_command *command, uint64_t number)
 {
-	_cleanup_(arena_free) struct arena arena = { 0 };
 	_cleanup_(buf_free) struct buf text = { 0 };
-	const perch_json_value *params = said->value;
-	uint64_t limit = errand_take_number(params, "outputByteLimit");
-	const struct errand_command command = {
-		.argv = errand_take_argv(params, &arena),
-		.env = errand_take_env(perch_json_get(params, "env"), &arena),
-		.cwd = errand_take_text(params, "cwd", &arena),
-	};
 	perch_err err = { 0 };
-	if (!command.argv || !command.env || (command.cwd && command.cwd[0] != '/')) {
-		errand_take_refuse(session, said->number, JSONRPC_INVALID_PARAMS,
-			"it needs a command, and an absolute cwd if any");
-		return;
-	}
-	struct errand *errand = session->resident->errands.all.count < ERRANDS_MAX
-		? errand_new(session, ERRAND_TERMINAL, said->number,
-			  limit && limit < ERRAND_OUTPUT_MAX ? (size_t)limit : ERRAND_OUTPUT_MAX)
-		: NULL;
-	if (!errand) {
-		errand_take_refuse(
-			session, said->number, JSONRPC_INTERNAL_ERROR, "too many terminals are open");
-		return;
-	}
-	if (errand_start(errand, &command, &err) < 0) {
+	if (errand_start(errand, command, &err) < 0) {
 		errand_explain(errand, "the command cannot be started", str_from(err.text), &text);
-		errand_refuse(errand, said->number, (struct str){ text.data, text.len });
+		errand_refuse(errand, number,
+			text.failed ? STR("out of memory") : (struct str){ text.data, text.len });
 		errand_free(errand);
 		return;
 	}
-	buf_printf(&text, "{\"terminalId\":\"terminal-%llu\"}", (unsigned long long)said->number);
-	errand_answer(errand, said->number, &text);
+	buf_printf(&text, "{\"terminalId\":\"terminal-%llu\"}", (unsigned long long)number);
+	errand_answer(errand, number, &text);
+	if (text.failed)
+		errand_free(errand);
+}
+
+static void errand_take_create(struct resident_session *session, const struct acp_said *said)
+{
+	_cleanup_(errand_reading_free) struct errand_reading reading = { 0 };
+	const perch_json_value *params = said->value;
+	uint64_t limit = errand_take_number(params, "outputByteLimit");
+	const struct errand_command command = {
+		.argv = errand_take_argv(params, &reading),
+		.env = errand_take_env(perch_json_get(params, "env"), &reading),
+		.cwd = errand_take_text(params, "cwd", &reading),
+	};
+	perch_err err = { 0 };
+	if (reading.has_failed || !command.argv || (command.cwd && command.cwd[0] != '/')) {
+		errand_take_refuse_reading(
+			session, said->number, &reading, "it needs a command, and an absolute cwd if any");
+		return;
+	}
+	struct errand *errand = errand_new(session, ERRAND_TERMINAL, said->number,
+		limit && limit < ERRAND_OUTPUT_MAX ? (size_t)limit : ERRAND_OUTPUT_MAX, &err);
+	if (errand)
+		errand_take_start(errand, &command, said->number);
+	else
+		errand_take_refuse(session, said->number, JSONRPC_INTERNAL_ERROR, err.text);
 }
 
 static struct errand *errand_find_terminal(

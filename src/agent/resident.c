@@ -164,8 +164,28 @@ static void resident_send(void *data, struct str text)
 	if (resident->is_over)
 		return;
 	resident_tell_seats(resident, resident_tell_line, &line);
-	if (resident->child && perch_child_write(resident->child, text.data, text.len + 1) == -ENOBUFS)
+	int r = resident->child ? perch_child_write(resident->child, text.data, text.len + 1) : 0;
+	resident->is_deaf = resident->is_deaf || r == -ENOMEM;
+	if (r == -ENOBUFS)
 		resident_stop(resident);
+}
+
+static bool resident_is_broken(const struct resident *resident)
+{
+	return !resident->is_leaving && (resident->is_deaf || acp_client_is_broken(resident->client));
+}
+
+void resident_check(struct resident *resident)
+{
+	if (resident_is_broken(resident))
+		perch_timer_set(resident->idle, 0);
+}
+
+static void resident_break(struct resident *resident)
+{
+	const struct acp_said broken = { .kind = ACP_SAID_FAILED, .text = STR("out of memory") };
+	if (!resident->is_over && resident_is_broken(resident))
+		resident_failed(resident, &broken);
 }
 
 const struct acp_client_table resident_client_table = {
@@ -182,15 +202,13 @@ static void resident_on_line(
 	(void)stream;
 	struct resident *resident = resident_enter(data);
 	const struct resident_line told = { false, { line->data, line->len } };
-	const struct acp_said broken = { .kind = ACP_SAID_FAILED, .text = STR("out of memory") };
 	resident_tell_seats(resident, resident_tell_line, &told);
 	resident->line_bytes = line->len + 1;
 	if (!resident->is_over)
 		acp_client_line(resident->client, told.text, line->flags & PERCH_LINE_TOO_LONG);
 	if (!resident->is_over)
 		resident_sweep_sessions(resident);
-	if (!resident->is_over && acp_client_is_broken(resident->client) && !resident->is_leaving)
-		resident_failed(resident, &broken);
+	resident_break(resident);
 	resident_leave(resident);
 }
 
@@ -261,13 +279,15 @@ void resident_settle(struct resident *resident)
 	if (resident->is_over || resident->seats.count)
 		return;
 	resident->used_ns = clock_now_ns();
-	if (resident->is_leaving || !resident->residents || resident->residents->is_closing)
+	if (resident->is_leaving || resident_is_broken(resident) || !resident->residents ||
+		resident->residents->is_closing)
 		resident_stop(resident);
 	else
 		perch_timer_set(resident->idle, idle_ns ? idle_ns : UINT64_MAX);
 }
 
-/* It has seats that wait for a call from the loop; or nobody has come for so long. */
+/* It has seats that wait for a call from the loop, or to be told that it is broken; or nobody has
+ * come for so long. */
 void resident_idle_due(perch_timer *timer, void *data)
 {
 	(void)timer;
@@ -276,6 +296,7 @@ void resident_idle_due(perch_timer *timer, void *data)
 		resident_stop(resident);
 	else if (acp_client_is_ready(resident->client))
 		resident_tell_seats(resident, resident_open_waiting, NULL);
+	resident_break(resident);
 	resident_leave(resident);
 }
 

@@ -60,6 +60,7 @@ struct resident {
 	unsigned round;   /* of telling every seat something */
 	unsigned entered; /* how many calls of the loop are at work */
 	bool is_leaving;  /* it takes no more turns */
+	bool is_deaf;     /* there was no memory for what it was to be told */
 	bool is_over;     /* freed while they were */
 };
 
@@ -98,6 +99,10 @@ extern const perch_child_events resident_child_events;
 extern const struct acp_client_table resident_client_table;
 
 void resident_idle_due(perch_timer *timer, void *data);
+
+/* Behind what was said to it: if there was no memory for it, its turns fail, from the loop. It
+ * would wait for ever, and so would they. */
+void resident_check(struct resident *resident);
 
 /* Calls `tell` once for each seat, whichever of them are freed meanwhile. */
 void resident_tell_seats(

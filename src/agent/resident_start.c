@@ -175,7 +175,9 @@ int resident_start(perch_host *host, const struct seat_options *options,
 		.offers_terminals = resident->profile.acp.terminal,
 		.offers_forms = resident->profile.acp.elicitation,
 	};
-	if (r == 0 && acp_client_new(&hello, &resident_client_table, resident, &resident->client) < 0)
+	if (r == 0 &&
+		(acp_client_new(&hello, &resident_client_table, resident, &resident->client) < 0 ||
+			resident->is_deaf))
 		r = err_no_memory(err);
 	if (r < 0)
 		return r;

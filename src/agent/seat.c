@@ -249,20 +249,26 @@ perch_reach seat_reach(const struct seat *seat)
 
 void seat_permit(struct seat *seat, uint64_t number, struct str option)
 {
-	if (seat->session && seat->state == SEAT_PROMPTED)
-		acp_talk_permit(seat->session->talk, number, option);
+	if (!seat->session || seat->state != SEAT_PROMPTED)
+		return;
+	acp_talk_permit(seat->session->talk, number, option);
+	resident_check(seat->resident);
 }
 
 void seat_answer(struct seat *seat, uint64_t number, struct str result)
 {
-	if (seat->session)
-		acp_talk_answer(seat->session->talk, number, result);
+	if (!seat->session)
+		return;
+	acp_talk_answer(seat->session->talk, number, result);
+	resident_check(seat->resident);
 }
 
 void seat_refuse(struct seat *seat, uint64_t number, struct str why)
 {
-	if (seat->session)
-		acp_talk_refuse(seat->session->talk, number, JSONRPC_INVALID_PARAMS, why);
+	if (!seat->session)
+		return;
+	acp_talk_refuse(seat->session->talk, number, JSONRPC_INVALID_PARAMS, why);
+	resident_check(seat->resident);
 }
 
 /* As long as one of its turns is not read, the process is not. */
