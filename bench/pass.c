@@ -30,12 +30,19 @@ static char perch[PATH_SIZE], peer[PATH_SIZE];
 
 /* ---- what is bound ------------------------------------------------------------------- */
 
+static void bind_command(const char *name, const char *options_and_command)
+{
+	char command[8 * PATH_SIZE];
+	snprintf(command, sizeof(command), "%s tool add --mcp %s --yes %s >/dev/null 2>&1", perch, name,
+		options_and_command);
+	client_must(system(command) == 0, command);
+}
+
 static void bind_server(const char *name)
 {
-	char command[4 * PATH_SIZE];
-	snprintf(command, sizeof(command),
-		"%s tool add --mcp %s --yes --read %s -- %s mcp >/dev/null 2>&1", perch, name, peer, peer);
-	client_must(system(command) == 0, command);
+	char text[3 * PATH_SIZE];
+	snprintf(text, sizeof(text), "--read %s -- %s mcp", peer, peer);
+	bind_command(name, text);
 }
 
 static void furnish(void)
@@ -100,6 +107,37 @@ static void measure_crowd(struct client *client)
 	}
 	bench_print_least("pass/stdio", "sixteen-at-a-time",
 		CROWD_CALLS / ((double)(bench_now_ns() - begin) / 1e9), "calls/s", 5000);
+}
+
+/* The server that most people have is made with an SDK. */
+static void measure_sdk(void)
+{
+	char path[PATH_SIZE], modules[PATH_SIZE + 64], script[PATH_SIZE], text[6 * PATH_SIZE];
+	struct client ours, bare;
+	struct bench_pairs pairs = { 0 };
+	if (!client_find_set("mcp-npm", path, sizeof(path))) {
+		printf("pass/sdk-server is not installed: tests/foreign/install mcp-npm\n");
+		return;
+	}
+	snprintf(modules, sizeof(modules), "%s/node_modules", path);
+	setenv("MODULES", modules, 1);
+	snprintf(script, sizeof(script), "%s/../bench/mcp_peer.mjs", place_build());
+	snprintf(
+		text, sizeof(text), "--env MODULES --read %s --read %s -- node %s", path, script, script);
+	bind_command("sdk", text);
+	client_start(&bare, (const char *const[]){ "node", script, NULL });
+	client_start(&ours, (const char *const[]){ perch, "mcp", NULL });
+	client_greet(&bare);
+	client_greet(&ours);
+	for (int i = 0; i < CALLS; i++) { /* until its code is compiled */
+		call(&ours, "sdk_echo");
+		call(&bare, "echo");
+	}
+	for (int i = 0; i < ROUNDS; i++)
+		bench_pairs_add(&pairs, round_us(&ours, "sdk_echo"), round_us(&bare, "echo"));
+	bench_print_pairs("pass/sdk-server", &pairs, "us", 1, 2);
+	client_end(&ours);
+	client_end(&bare);
 }
 
 static void measure_stdio(void)
@@ -316,6 +354,7 @@ int main(void)
 	setenv("BENCH_HOME", getenv("HOME") ? getenv("HOME") : "/", 1);
 	furnish();
 	measure_stdio();
+	measure_sdk();
 	measure_http();
 	measure_memory();
 }

@@ -13,6 +13,7 @@
 #include "tool/call_parts.h"
 #include "tool/schema.h"
 #include "tool/server.h"
+#include "wire/mcp_params.h"
 
 #define CALL_OF(pointer, member) container_of(pointer, struct tool_call, member)
 
@@ -109,13 +110,19 @@ static struct str call_schema_of(const struct tool_call *call)
 }
 
 /* A schema of an MCP server may have keywords that we do not know: then the server checks the input
- * itself. */
+ * itself; so it does where arguments are sent as headers too, because null stands for none there,
+ * whatever the type says. */
+static bool call_is_checked_by_server(const struct tool_call *call, struct str schema)
+{
+	return call->options.binding->server.is_server &&
+		(tool_schema_check(schema, NULL) < 0 ||
+			memmem(schema.data, schema.len, MCP_PARAM_MARK, strlen(MCP_PARAM_MARK)));
+}
+
 static int call_check_input(const struct tool_call *call, perch_err *err)
 {
 	struct str schema = call_schema_of(call);
-	if (!schema.len)
-		return 0;
-	if (call->options.binding->server.is_server && tool_schema_check(schema, NULL) < 0)
+	if (!schema.len || call_is_checked_by_server(call, schema))
 		return 0;
 	return tool_schema_validate(schema, call_input_of(call), err);
 }

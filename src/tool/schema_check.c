@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "tool/schema_parts.h"
 #include "wire/http_text.h"
+#include "wire/mcp_params.h"
 
 /* One of these for each keyword: checks the type and range of its value. */
 typedef int keyword_fn(const perch_json_value *value, const struct spot *spot, perch_err *err);
@@ -155,16 +156,24 @@ static const struct {
 	const char *name;
 	keyword_fn *check;
 } keywords[] = {
-	{ "type", schema_check_type }, { "required", schema_check_required },
-	{ "properties", schema_check_properties }, { "enum", schema_check_enum },
-	{ "items", schema_check_schema }, { "minimum", schema_check_number },
-	{ "maximum", schema_check_number }, { "minLength", schema_check_length },
-	{ "maxLength", schema_check_length }, { "pattern", schema_check_pattern },
-	{ "additionalProperties", schema_check_schema }, { "$schema", schema_check_nothing },
-	{ "$comment", schema_check_nothing }, { "title", schema_check_nothing },
-	{ "description", schema_check_nothing }, { "default", schema_check_nothing },
+	{ "type", schema_check_type },
+	{ "required", schema_check_required },
+	{ "properties", schema_check_properties },
+	{ "enum", schema_check_enum },
+	{ "items", schema_check_schema },
+	{ "minimum", schema_check_number },
+	{ "maximum", schema_check_number },
+	{ "minLength", schema_check_length },
+	{ "maxLength", schema_check_length },
+	{ "pattern", schema_check_pattern },
+	{ "additionalProperties", schema_check_schema },
+	{ "$schema", schema_check_nothing },
+	{ "$comment", schema_check_nothing },
+	{ "title", schema_check_nothing },
+	{ "description", schema_check_nothing },
+	{ "default", schema_check_nothing },
 	{ "examples", schema_check_nothing },
-	{ "x-mcp-header", schema_check_header }, /* what clients of /mcp send twice */
+	{ MCP_PARAM_MARK, schema_check_header },
 };
 
 static int schema_check_keyword(

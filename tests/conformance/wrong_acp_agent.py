@@ -48,7 +48,7 @@ def prompt(number, params):
         refuse(number, -32602, "prompt is a list")
     elif WRONG == "picky" and any(block["type"] != "text" for block in params["prompt"]):
         refuse(number, -32602, "texts only")
-    else:
+    elif WRONG != "quitter":  # which waits until it is cancelled
         if WRONG != "mute":
             send(method="session/update", params={"sessionId": params["sessionId"], "update": {
                 "sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "ok"}}})

@@ -12,9 +12,8 @@ child = subprocess.Popen([PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIP
 
 
 def send(**message):
-    try:
-        child.stdin.write((json.dumps({"jsonrpc": "2.0", **message}) + "\n").encode())
-        child.stdin.flush()
+    try:  # without a buffer: a signal may come in the middle of another line's
+        os.write(child.stdin.fileno(), (json.dumps({"jsonrpc": "2.0", **message}) + "\n").encode())
     except BrokenPipeError:
         pass
 

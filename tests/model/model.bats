@@ -5,7 +5,8 @@
 found() {
     run "$PERCH_BUILD/tests/model/bug-$1"
     printf '%s\n' "$output" >&2
-    [ "$status" -eq 1 ] && [[ "$output" == *"$2"* ]]
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"$2"* ]]
 }
 
 right() {

@@ -127,7 +127,8 @@ bound_tools() { sed -n '/^\[\[tools/,$s/^name = //p' "$bindings/srv.toml" | tr -
     wait_for '[y/N]'
     keys n
     wait_over 64
-    [ ! -s "$WORK/log" ] && [ ! -e "$bindings/srv.toml" ]
+    [ ! -s "$WORK/log" ]
+    [ ! -e "$bindings/srv.toml" ]
 }
 
 @test "tool add: a no binds nothing, and is no error" {
