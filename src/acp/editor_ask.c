@@ -106,15 +106,16 @@ static void acp_asks_chosen(struct acp_task *task, const perch_ask *ask, struct 
 {
 	_cleanup_free_ char *name = str_dup(option);
 	perch_answer answer = PERCH_ANSWER_INIT;
+	uint64_t number = ask->number; /* the question is gone when it is answered */
 	if (!ask->option_count) {
-		acp_asks_permit(task, ask->number, str_is(option, ACP_ALLOW));
+		acp_asks_permit(task, number, str_is(option, ACP_ALLOW));
 		return;
 	}
 	answer.option = name;
-	if (!name || perch_job_answer(task->job, ask->number, &answer, NULL) < 0)
-		acp_asks_permit(task, ask->number, false);
+	if (!name || perch_job_answer(task->job, number, &answer, NULL) < 0)
+		acp_asks_permit(task, number, false);
 	else
-		acp_asks_drop(task, ask->number);
+		acp_asks_drop(task, number);
 }
 
 /* ---- questions of plugins -------------------------------------------------- */
