@@ -83,7 +83,7 @@ static struct acp_wait *acp_wait_new(struct acp_editor *editor, const struct acp
 		.has_replay = wish->kind == ACP_WISH_LOAD,
 		.place = { acp_wait_keep(&at, place->cwd), acp_wait_keep(&at, place->directories),
 			acp_wait_keep(&at, place->servers) } };
-	if (wish->id.len < ACP_NAME_SIZE)
+	if (wish->id.len && wish->id.len < ACP_NAME_SIZE)
 		memcpy(wait->name, wish->id.data, wish->id.len);
 	return wait;
 }
