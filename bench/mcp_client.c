@@ -58,10 +58,12 @@ bool client_hear(struct client *client)
 void client_hear_answer(struct client *client, const char *id)
 {
 	char member[40];
-	snprintf(member, sizeof(member), "\"id\":%s", id);
-	do
+	int len = snprintf(member, sizeof(member), "\"id\":%s", id);
+	const char *found;
+	do {
 		client_must(client_hear(client), "the server has ended");
-	while (!strstr(client->line, member));
+		found = strstr(client->line, member);
+	} while (!found || strchr("0123456789", found[len])); /* the beginning of another id */
 	client_must(strstr(client->line, "\"result\"") && !strstr(client->line, "\"isError\":true"),
 		client->line);
 }

@@ -73,7 +73,7 @@ static void call(struct client *client, const char *tool)
 {
 	char id[20];
 	say_call(client, tool);
-	snprintf(id, sizeof(id), "%d,", last_id);
+	snprintf(id, sizeof(id), "%d", last_id);
 	client_hear_answer(client, id);
 }
 

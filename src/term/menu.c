@@ -42,6 +42,9 @@ static size_t menu_option_under_cursor(const struct menu *menu)
 static void menu_filter_again(struct menu *menu, bool is_narrower)
 {
 	size_t option = menu_option_under_cursor(menu);
+	if (option == SIZE_MAX) /* nothing was found: what comes back is what was chosen before */
+		option = menu->last;
+	menu->last = option;
 	if (!is_narrower) {
 		for (size_t i = 0; i < menu->option_count; i++)
 			menu->found[i] = i;

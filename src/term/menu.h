@@ -18,6 +18,7 @@ struct menu {
 	size_t *found; /* the indexes of the options that match the filter */
 	size_t found_count;
 	size_t at;   /* in found: where the cursor is */
+	size_t last; /* the option that it was on, when nothing is found */
 	size_t top;  /* in found: the first that is seen */
 	size_t page; /* how many are seen, from the last drawing */
 	struct buf filter;

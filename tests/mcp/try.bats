@@ -24,6 +24,15 @@ against() {
     mcp "$@" -- "$python" "$server" "$mode"
 }
 
+@test "what hides in a server's words is written out" {
+    printf '{"tools": {"say": "says\\u200b it"}}' >"$WORK/state"
+    for word in list inspect; do
+        mcp "$word" -- "$python" "$PERCH_SOURCE/tests/tool/bound_server.py" "$WORK/state" "$WORK/log"
+        expect_status 0
+        has "$output" 'says\u{200B} it'
+    done
+}
+
 @test "perch by itself: listed, called, inspected" {
     mcp list
     expect_status 0

@@ -111,6 +111,19 @@ START_TEST(typing_filters)
 }
 END_TEST
 
+/* An Enter behind it must not choose what nobody has looked at. */
+START_TEST(a_filter_that_finds_nothing_moves_nothing)
+{
+	struct menu menu;
+	ck_assert_int_eq(menu_init(&menu, fruits, 3, false), 0);
+	press(&menu, DOWN "zz");
+	ck_assert_str_eq(picture(&menu, 9), "  nothing matches/");
+	press(&menu, BACKSPACE BACKSPACE);
+	ck_assert_str_eq(picture(&menu, 9), "  Apple/> Banana/  Cherry/");
+	menu_free(&menu);
+}
+END_TEST
+
 START_TEST(a_filter_has_an_end)
 {
 	struct menu menu;
@@ -235,6 +248,7 @@ START_TEST(memory_may_run_out)
 }
 END_TEST
 
-SUITE_MAIN("term_menu", arrows_move_and_come_round, typing_filters, a_filter_has_an_end,
+SUITE_MAIN("term_menu", arrows_move_and_come_round, typing_filters,
+	a_filter_that_finds_nothing_moves_nothing, a_filter_has_an_end,
 	space_marks_and_ctrl_a_marks_all, a_long_list_scrolls, an_empty_list_is_no_trap,
 	case_does_not_matter, memory_may_run_out)

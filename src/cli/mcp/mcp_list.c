@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/macros.h"
+#include "base/utf8.h"
 #include "cli/mcp/mcp_commands.h"
 #include "cli/mcp/mcp_session.h"
 
@@ -87,9 +88,12 @@ static struct str list_first_line(struct str text)
 	return end ? (struct str){ text.data, (size_t)(end - text.data) } : text;
 }
 
+/* Characters that hide something are written out. */
 static void list_put(struct str text)
 {
-	cli_put_text(stdout, text);
+	_cleanup_(buf_free) struct buf shown = { 0 };
+	utf8_append_revealed(&shown, text.data, text.len);
+	cli_put_text(stdout, (struct str){ shown.data, shown.len });
 }
 
 static void list_put_hints(const perch_json_value *tool)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/err.h"
@@ -10,6 +11,7 @@
 #include "base/utf8.h"
 #include "cli/ui/console.h"
 #include "data/json.h"
+#include "term/tty.h"
 #include "tool/call.h"
 #include "tool/server_pin.h"
 
@@ -161,17 +163,49 @@ int server_view_keep(const struct server_view *view, struct arena *arena,
 
 /* ---- showing ------------------------------------------------------------------ */
 
+enum { VIEW_NARROWEST = 20 };
+
+/* What fits into a line of so many columns (0 = all of it), and is taken off the rest. */
+static struct str server_view_cut(struct str *rest, size_t columns)
+{
+	size_t len = 0, used = 0;
+	while (len < rest->len) {
+		uint32_t character;
+		size_t size = utf8_decode(rest->data + len, rest->len - len, &character);
+		used += utf8_character_width(character);
+		if (columns && len && used > columns)
+			break;
+		len += size;
+	}
+	struct str piece = { rest->data, len };
+	*rest = (struct str){ rest->data + len, rest->len - len };
+	return piece;
+}
+
+static size_t server_view_columns(FILE *stream, size_t taken)
+{
+	size_t columns = 0, rows;
+	if (isatty(fileno(stream)))
+		tty_size(fileno(stream), &columns, &rows);
+	return columns > taken + VIEW_NARROWEST ? columns - taken - 1 : 0;
+}
+
+/* All of it, because its end is to be judged, too; and no line of it begins where perch's own do,
+ * also where the terminal would break it. */
 void server_view_show_text(FILE *stream, const char *before, const char *text)
 {
+	size_t columns = server_view_columns(stream, strlen(before));
 	_cleanup_(buf_free) struct buf shown = { 0 };
 	utf8_append_revealed(&shown, text, strlen(text));
 	struct str rest = { shown.data, shown.len };
 	while (rest.len) {
-		_cleanup_free_ char *line = str_dup(str_cut(&rest, '\n'));
-		fputs(before, stream);
-		cli_put(
-			stream, line ? line : "out of memory"); /* all of it: its end is to be judged, too */
-		fputc('\n', stream);
+		struct str line = str_cut(&rest, '\n');
+		do {
+			_cleanup_free_ char *piece = str_dup(server_view_cut(&line, columns));
+			fputs(before, stream);
+			cli_put(stream, piece ? piece : "out of memory");
+			fputc('\n', stream);
+		} while (line.len);
 	}
 }
 
