@@ -64,6 +64,7 @@ int jobs_remote_open(struct serve *serve, perch_err *err);
 int jobs_remote_prepare(struct record *record, struct str label);
 /* Asks how many jobs and workers there are, for the metrics. */
 void jobs_remote_count(struct serve *serve);
+void jobs_remote_reap(struct serve *serve, uint64_t now_ns);
 
 /* Says what it needs, and signs it: the scratch of SHA256_HEX_SIZE holds the signature. */
 void jobs_remote_sign(const struct record *record, struct queue_job *job, char *scratch);

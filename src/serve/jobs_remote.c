@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/macros.h"
 #include "queue/mac.h"
@@ -52,6 +53,7 @@ static void jobs_remote_ready(void *data)
 {
 	struct serve *serve = data;
 	serve->queue_is_away = false;
+	serve->queue_reap_ns = clock_after(clock_now_ns(), SERVE_REAP_WAIT_SECONDS * NSEC_PER_SEC);
 	if (serve->queue_was_away && serve->options.say)
 		serve->options.say(serve->options.data, false, "the queue answers again");
 	serve->queue_was_away = false;
@@ -94,6 +96,21 @@ void jobs_remote_count(struct serve *serve)
 	for (unsigned i = 0; i < queue_redis_shards(serve->queue); i++)
 		serve->counting +=
 			queue_redis_call(serve->queue, i, "counts", NULL, 0, jobs_remote_counted, serve) == 0;
+}
+
+static void jobs_remote_reaped(void *data, struct str job, struct str outcome, struct str worker)
+{
+	serve_warn(data, "%.*s: its worker %.*s is gone; it is %.*s", (int)job.len, job.data,
+		(int)worker.len, worker.data, (int)outcome.len, outcome.data);
+}
+
+/* Workers see to one another's dead; the last of them has nobody else. */
+void jobs_remote_reap(struct serve *serve, uint64_t now_ns)
+{
+	if (serve->queue_is_away || now_ns < serve->queue_reap_ns)
+		return;
+	serve->queue_reap_ns = clock_after(now_ns, SERVE_REAP_SECONDS * NSEC_PER_SEC);
+	serve->queue->table->reap(serve->queue, jobs_remote_reaped, serve);
 }
 
 int jobs_remote_open(struct serve *serve, perch_err *err)

@@ -296,7 +296,7 @@ static int serve_open(struct serve *serve, perch_err *err)
 	if (r < 0)
 		return r;
 	cookies_load(serve);
-	if (!serve->options.queue) /* workers see to their own dead */
+	if (!serve->options.queue) /* else once workers have renewed their leases: jobs_remote_reap */
 		serve->queue->table->reap(serve->queue, NULL, NULL);
 	jobs_look(serve);
 	perch_timer_set(serve->tick, SERVE_TICK_MS * NSEC_PER_MSEC);

@@ -26,6 +26,8 @@ enum {
 	SERVE_SERVERS_MS = 5000, /* that MCP servers have to end, when all else has */
 	SERVE_TRIM_SECONDS = 10, /* old jobs are forgotten; sooner, where they are kept shorter */
 	SERVE_TRIM_TRANSCRIPTS_SECONDS = 600,
+	SERVE_REAP_SECONDS = 5, /* jobs of workers that are gone, where no other worker is there */
+	SERVE_REAP_WAIT_SECONDS = 15, /* once Redis is there: workers renew their leases first */
 };
 
 struct listener {
@@ -81,7 +83,8 @@ struct serve {
 	unsigned counting;            /* shards whose answer is on its way */
 	bool queue_is_away;           /* the one that is shared with workers */
 	bool queue_was_away;
-	bool queue_is_refused; /* it will not do */
+	uint64_t queue_reap_ns; /* when it is looked again for workers that are gone */
+	bool queue_is_refused;  /* it will not do */
 	bool is_draining;
 	bool is_over;
 };

@@ -44,8 +44,10 @@ void serve_tick(perch_timer *timer, void *data)
 	perch_timer_set(timer, SERVE_TICK_MS * NSEC_PER_MSEC);
 	serve_tokens_look(serve);
 	serve_resume(serve);
-	if (serve->options.queue)
+	if (serve->options.queue) {
 		jobs_remote_count(serve);
+		jobs_remote_reap(serve, now_ns);
+	}
 	guests_sweep(serve);
 	openai_tick(serve);
 	tick_transcripts(serve, now_ns);

@@ -40,6 +40,8 @@ END
     scene worker.py stopped
 }
 
+@test "the last worker is killed: the gateway ends its jobs" { scene worker.py last; }
+
 @test "redis is killed while jobs run: nothing is lost, nothing runs twice" { scene worker.py away; }
 
 @test "SIGTERM drains" { scene worker.py drain; }

@@ -145,6 +145,18 @@ def test_death():
     assert "is gone" in log_of(third)
 
 
+def test_last():
+    """The last worker is killed: the gateway sees to its jobs."""
+    expose()
+    agent("slow", SLOW)
+    _, gate, (worker,) = fleet(1, "--lease", "1")
+    job = gate.turn(agent="slow", message="plain")
+    until(lambda: len(read("started")) == 1, "it has begun")
+    worker.kill()
+    assert gate.ended(job)["state"] == "interrupted"
+    assert "is gone; it is interrupted" in open(f"{WORK}/serve.log", encoding="utf-8").read()
+
+
 def test_stopped():
     """A worker that was stopped past its lease adds nothing, and gives its job up."""
     expose()
