@@ -148,7 +148,7 @@ static int plugin_trial_start_fledge(
 	return perch_child_start(trial->kit->host, spec, &trial->child, err);
 }
 
-/* As an editor starts it: in the project, with our environment. */
+/* As an editor starts it: in the project, with our environment or that of its profile. */
 static int plugin_trial_start_acp(
 	struct plugin_trial *trial, perch_child_spec *spec, perch_err *err)
 {
@@ -162,6 +162,7 @@ static int plugin_trial_start_acp(
 		argv[i + 1] = target->args[i];
 	argv[count + 1] = NULL;
 	spec->argv = argv;
+	spec->env = target->env;
 	spec->cwd = trial->scene.project;
 	return perch_child_start(trial->kit->host, spec, &trial->child, err);
 }

@@ -39,6 +39,7 @@ struct trial_subject {
 	const char *command;
 	const struct manifest *manifest; /* NULL = a program alone */
 	const char *const *args;
+	const char *const *env; /* acp: NULL = ours */
 	/* tool */
 	const struct tool_binding *binding;
 	const char *tool;  /* NULL = the first that it exposes */

@@ -30,6 +30,24 @@ keeps() {
     keeps --plugin "$PERCH_SOURCE/tests/conformance/wrong_acp_agent.py"
 }
 
+@test "agents: that of a profile, whose words come before those of the command line" {
+    printf '%s\n' 'command: "{{PROFILE_DIR}}/bot one"' 'protocol: acp' 'env: {OWN: two}' >bot.yaml
+    printf '%s\n' '#!/bin/sh' "echo \"\$*\" \"\$OWN\" >'$PWD/said'" \
+        "exec '$PERCH_SOURCE/tests/conformance/wrong_acp_agent.py'" >bot
+    chmod +x bot
+    run "$perch" conformance --plugin bot.yaml --protocol acp --case CP-1 -- three
+    [ "$status" -eq 0 ]
+    [[ "${lines[-1]}" == *" passed, 0 failed, 0 skipped" ]]
+    [ "$(cat said)" = 'one three two' ]
+    rm said
+    run "$perch" conformance --plugin bot.yaml --case CP-1 # the profile says what it speaks
+    [ "$status" -eq 0 ]
+    [ "$(cat said)" = 'one two' ]
+    run "$perch" conformance --plugin "$PERCH_SOURCE/examples/agents/echo.yaml" --protocol acp
+    [ "$status" -eq 64 ]
+    [[ "$output" == *"is not of an agent that speaks ACP"*"--plugin PROGRAM --protocol acp -- ARGUMENTS"* ]]
+}
+
 # breaks WRONG CASE: this agent breaks the case, which a right one keeps (above). Most wait for a line that never comes.
 breaks() {
     run "$perch" conformance --protocol acp --within 1.5 --case "$2" \

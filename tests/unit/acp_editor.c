@@ -79,6 +79,14 @@ static const struct step commands[] = {
 	{ 0 },
 };
 
+/* The same where the editor has forms. */
+static const struct step forms[] = {
+	NEW,
+	PROMPT("/try ask", "[\\\"x\\\",\\\"z\\\"]"),
+	CLOSE,
+	{ 0 },
+};
+
 static const struct step conversations[] = {
 	NEW,
 	PROMPT("look", "it looks"),
@@ -190,6 +198,23 @@ static void editor_permit(const char *line)
 	editor_write(text);
 }
 
+static void editor_fill(const char *line)
+{
+	static const char *const answers[][2] = { { "Name?", "\"me\"" }, { "Sure?", "true" },
+		{ "Which?", "\"b\"" }, { "Any?", "[\"x\",\"z\"]" } };
+	char text[512];
+	const char *id = strstr(line, "\"id\":");
+	size_t i = 0;
+	while (i < COUNT(answers) && !strstr(line, answers[i][0]))
+		i++;
+	ck_assert(id && i < COUNT(answers));
+	snprintf(text, sizeof(text),
+		"{\"jsonrpc\":\"2.0\",\"id\":%.*s,\"result\":{\"action\":\"accept\",\"content\":{"
+		"\"answer\":%s}}}\n",
+		(int)strcspn(id + 5, ","), id + 5, answers[i][1]);
+	editor_write(text);
+}
+
 static void editor_cancel(void)
 {
 	char text[256];
@@ -209,9 +234,13 @@ static void editor_hear(const char *line)
 	ck_assert_uint_lt(editor.heard_len + len, LINE_SIZE);
 	memcpy(editor.heard + editor.heard_len, line, len + 1);
 	editor.heard_len += len;
-	ck_assert_msg(editor.steps != commands || !strstr(line, "no command"), "the agent gets it");
+	ck_assert_msg(
+		(editor.steps != commands && editor.steps != forms) || !strstr(line, "no command"),
+		"the agent gets it");
 	if (strstr(line, "\"method\":\"session/request_permission\""))
 		editor_permit(line);
+	else if (strstr(line, "\"method\":\"elicitation/create\""))
+		editor_fill(line);
 	else if (strstr(line, "\"text\":\"waiting\""))
 		editor_cancel();
 	else if (!strstr(line, "\"method\":") && strstr(line, mine))
@@ -242,7 +271,9 @@ static void editor_ready(perch_source *source, void *data, unsigned events)
 
 static int editor_serve(struct acp_editor *served)
 {
-	static const char hello[] = "{\"protocolVersion\":1,\"clientCapabilities\":{}}";
+	const char *hello = editor.steps == forms
+		? "{\"protocolVersion\":1,\"clientCapabilities\":{\"elicitation\":{\"form\":{}}}}"
+		: "{\"protocolVersion\":1,\"clientCapabilities\":{}}";
 	perch_source *source = NULL;
 	int r = perch_source_new(
 		editor.host, editor.from, PERCH_READABLE, editor_ready, NULL, &source, NULL);
@@ -311,6 +342,12 @@ START_TEST(memory_may_run_out_in_commands)
 }
 END_TEST
 
+START_TEST(memory_may_run_out_in_forms)
+{
+	live_without_memory(forms);
+}
+END_TEST
+
 START_TEST(memory_may_run_out_in_conversations)
 {
 	live_without_memory(conversations);
@@ -318,4 +355,4 @@ START_TEST(memory_may_run_out_in_conversations)
 END_TEST
 
 SUITE_MAIN("acp-editor", memory_may_run_out_in_turns, memory_may_run_out_in_commands,
-	memory_may_run_out_in_conversations)
+	memory_may_run_out_in_forms, memory_may_run_out_in_conversations)

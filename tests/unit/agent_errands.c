@@ -94,7 +94,7 @@ static struct world {
 static void world_open(void)
 {
 	static const char profile[] = "command: sh\nargs: ['{{PROFILE_DIR}}/agent']\nprotocol: acp\n"
-								  "timeout_secs: 10\nenv:\n  MOST: '32'\n";
+								  "timeout_secs: 60\nenv:\n  MOST: '32'\n";
 	perch_err err = { 0 };
 	ck_assert_int_eq(ERRANDS_MAX, 32);
 	setenv("HOME", folder_new(), 1);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent/agent_launch.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "base/tree.h"
@@ -73,9 +74,24 @@ static bool conformance_target_ends_with(const char *path, const char *suffix)
 	return str_has_suffix(str_from(path), str_from(suffix));
 }
 
+static bool conformance_target_is_profile(const char *path)
+{
+	return conformance_target_ends_with(path, ".yaml") ||
+		conformance_target_ends_with(path, ".yml");
+}
+
+/* One that cannot be read is an agent's: the words for it come when it is. */
+static enum protocol conformance_target_profile_protocol(const char *path, struct arena *arena)
+{
+	struct agent_profile profile;
+	bool is_acp =
+		agent_profile_read(path, arena, &profile, NULL) == 0 && profile.dialect == AGENT_ACP;
+	return is_acp ? PROTOCOL_ACP : PROTOCOL_AGENT;
+}
+
 /* The protocol, by the files that lie there; a single program does not say. */
 static int conformance_target_find_protocol(
-	const struct conformance_wish *wish, enum protocol *ret_protocol)
+	const struct conformance_wish *wish, struct arena *arena, enum protocol *ret_protocol)
 {
 	const char *path = wish->plugin;
 	if (wish->protocol)
@@ -85,9 +101,8 @@ static int conformance_target_find_protocol(
 	else if (conformance_target_has_file(path, TOOL_BUNDLE_FILE) ||
 		conformance_target_ends_with(path, ".json") || conformance_target_ends_with(path, ".toml"))
 		*ret_protocol = PROTOCOL_TOOL;
-	else if (conformance_target_ends_with(path, ".yaml") ||
-		conformance_target_ends_with(path, ".yml"))
-		*ret_protocol = PROTOCOL_AGENT;
+	else if (conformance_target_is_profile(path))
+		*ret_protocol = conformance_target_profile_protocol(path, arena);
 	else
 		return cli_usage_error("say so: --protocol fledge, tool, agent or acp",
 			"what %s speaks cannot be seen from its name", path);
@@ -207,6 +222,56 @@ static int conformance_target_write_profile(const char *program, struct conforma
 	return r < 0 ? EXIT_HOST : 0;
 }
 
+/* ---- acp ------------------------------------------------------------------------ */
+
+/* What is on the command line comes behind the arguments of the profile. */
+static int conformance_target_take_argv(const struct launch *launch, struct arena *arena,
+	const char *const *more, struct trial_subject *target)
+{
+	size_t own = list_count(launch->argv) - 1, count = list_count(more);
+	const char **args = arena_alloc(arena, (own + count + 1) * sizeof(*args));
+	if (!args)
+		return cli_no_memory();
+	for (size_t i = 0; i < own; i++)
+		args[i] = launch->argv[i + 1];
+	for (size_t i = 0; i < count; i++)
+		args[own + i] = more[i];
+	args[own + count] = NULL;
+	target->program = target->command = launch->argv[0];
+	target->args = args;
+	target->env = launch->env;
+	return 0;
+}
+
+/* The program of a profile, as perch would start it but for the directory and the sandbox. */
+static int conformance_target_read_acp(
+	const char *path, struct arena *arena, struct trial_subject *target)
+{
+	struct agent_profile profile;
+	perch_err err = { 0 };
+	if (!conformance_target_is_profile(path))
+		return conformance_target_read_program(path, arena, target);
+	int r = agent_profile_read(path, arena, &profile, &err);
+	if (r == 0 && profile.dialect != AGENT_ACP)
+		return cli_usage_error("it needs protocol: acp; or give the program itself: --plugin "
+							   "PROGRAM --protocol acp -- ARGUMENTS",
+			"the profile %s is not of an agent that speaks ACP", path);
+	const struct agent_turn_options options = { .profile = &profile, .session_id = "" };
+	struct launch launch = {
+		.arena = arena,
+		.options = &options,
+		.dialect = &dialect_acp,
+		.own_env = (const char *const *)environ,
+	};
+	if (r == 0)
+		r = launch_finish(&launch, &err);
+	launch_free(&launch);
+	if (r == 0)
+		return conformance_target_take_argv(&launch, arena, target->args, target);
+	cli_error(NULL, "%s", err.text);
+	return EXIT_HOST;
+}
+
 int conformance_target_read(
 	const struct conformance_wish *wish, struct arena *arena, struct conformance_target *target)
 {
@@ -219,7 +284,8 @@ int conformance_target_read(
 		return EXIT_NOT_FOUND;
 	}
 	const char *path = arena_dup(arena, str_from(resolved));
-	int r = path ? conformance_target_find_protocol(wish, &target->protocol) : cli_no_memory();
+	int r =
+		path ? conformance_target_find_protocol(wish, arena, &target->protocol) : cli_no_memory();
 	if (r == 0 && wish->input)
 		r = conformance_target_read_input(wish->input, arena, target);
 	if (r)
@@ -230,13 +296,11 @@ int conformance_target_read(
 	case PROTOCOL_TOOL:
 		return conformance_target_read_tool(path, arena, target);
 	case PROTOCOL_ACP:
-		return conformance_target_read_program(path, arena, &target->plugin);
+		return conformance_target_read_acp(path, arena, &target->plugin);
 	default:
 		target->plugin.profile = path;
-		return conformance_target_ends_with(path, ".yaml") ||
-				conformance_target_ends_with(path, ".yml")
-			? 0
-			: conformance_target_write_profile(path, target);
+		return conformance_target_is_profile(path) ? 0
+												   : conformance_target_write_profile(path, target);
 	}
 }
 
