@@ -2,7 +2,6 @@
  * whole processes, all in turns. */
 #include "bench.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -51,21 +50,6 @@ static const char *const sides[SIDES][WORDS] = {
 
 static double best[SIDES];
 
-static void shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static void shell(const char *format, ...)
-{
-	char command[8192];
-	va_list args;
-	va_start(args, format);
-	vsnprintf(command, sizeof(command), format, args);
-	va_end(args);
-	if (system(command) != 0) {
-		fprintf(stderr, "failed: %s\n", command);
-		exit(1);
-	}
-}
-
 /* A tool, a plugin with one command and an agent, each once as it comes and once without what it
  * comes with. */
 static void make_home(void)
@@ -78,20 +62,21 @@ static void make_home(void)
 	place_find("bench/agent-floor", agent_floor, sizeof(agent_floor));
 	snprintf(peer, sizeof(peer), "%s/own/peer", home);
 	snprintf(profile, sizeof(profile), "%s/own/bot.yaml", home);
-	shell("cd %s && mkdir own && cp %s/bench/peer own/peer && "
-		  "printf 'command: %s\\nargs: [agent]\\n' >own/bot.yaml",
+	place_shell("cd %s && mkdir own && cp %s/bench/peer own/peer && "
+				"printf 'command: %s\\nargs: [agent]\\n' >own/bot.yaml",
 		home, place_build(), peer);
-	shell("%s tool add %s --name bench --arg tool --yes >/dev/null && "
-		  "%s tool add %s --name open --arg tool --yes --sandbox off >/dev/null",
+	place_shell("%s tool add %s --name bench --arg tool --yes >/dev/null && "
+				"%s tool add %s --name open --arg tool --yes --sandbox off >/dev/null",
 		perch, peer, perch, peer);
-	shell("cd %s && mkdir -p fledge/plugins/bin && cd fledge/plugins && for p in bench open; do "
-		  "mkdir $p && cp ../../own/peer $p/fledge-$p-line && "
-		  "ln -s ../$p/fledge-$p-line bin/fledge-$p-line && "
-		  "printf '[plugin]\\nname = \"%%s\"\\nversion = \"1\"\\nprotocol = \"fledge-v1\"\\n' $p "
-		  ">$p/plugin.toml && "
-		  "printf '[[plugins]]\\nname = \"%%s\"\\ncommands = [\"%%s-line\"]\\n' $p $p "
-		  ">>../plugins.toml; done && "
-		  "printf '[plugin.open]\\nsandbox = \"off\"\\n' >>../../perch/grants.toml",
+	place_shell(
+		"cd %s && mkdir -p fledge/plugins/bin && cd fledge/plugins && for p in bench open; do "
+		"mkdir $p && cp ../../own/peer $p/fledge-$p-line && "
+		"ln -s ../$p/fledge-$p-line bin/fledge-$p-line && "
+		"printf '[plugin]\\nname = \"%%s\"\\nversion = \"1\"\\nprotocol = \"fledge-v1\"\\n' $p "
+		">$p/plugin.toml && "
+		"printf '[[plugins]]\\nname = \"%%s\"\\ncommands = [\"%%s-line\"]\\n' $p $p "
+		">>../plugins.toml; done && "
+		"printf '[plugin.open]\\nsandbox = \"off\"\\n' >>../../perch/grants.toml",
 		home);
 }
 

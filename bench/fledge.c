@@ -7,7 +7,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,39 +21,25 @@ enum { ROUNDS = 5, RUNS = 30, EXECS = 100 };
 
 /* ---- a plugin to run ----------------------------------------------------- */
 
-static void shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-static void shell(const char *format, ...)
-{
-	char command[8192];
-	va_list args;
-	va_start(args, format);
-	vsnprintf(command, sizeof(command), format, args);
-	va_end(args);
-	if (system(command) != 0) {
-		fprintf(stderr, "failed: %s\n", command);
-		exit(1);
-	}
-}
-
 /* A private config directory, a plugin with four commands, and a repository
  * with five thousand files. */
 static void make_home(void)
 {
 	const char *home = place_home();
-	shell("mkdir -p %s/perch %s/fledge/plugins/bin %s/fledge/plugins/bench && cd %s/fledge && "
-		  "for c in flood load exec line; do ln -s %s/bench/peer plugins/bin/fledge-bench-$c; done "
-		  "&& "
-		  "printf '[plugin]\\nname = \"bench\"\\nversion = \"1\"\\nprotocol = \"fledge-v1\"\\n' "
-		  "> plugins/bench/plugin.toml && "
-		  "printf '[[plugins]]\\nname = \"bench\"\\ncommands = [\"bench-flood\", \"bench-load\", "
-		  "\"bench-exec\", \"bench-line\"]\\n[plugins.capabilities]\\nexec = true\\nstore = "
-		  "true\\n' > plugins.toml && "
-		  "printf '{\"last_deploy_target\": \"production\"}' > plugins/bench/state.json",
+	place_shell(
+		"mkdir -p %s/perch %s/fledge/plugins/bin %s/fledge/plugins/bench && cd %s/fledge && "
+		"for c in flood load exec line; do ln -s %s/bench/peer plugins/bin/fledge-bench-$c; done "
+		"&& "
+		"printf '[plugin]\\nname = \"bench\"\\nversion = \"1\"\\nprotocol = \"fledge-v1\"\\n' "
+		"> plugins/bench/plugin.toml && "
+		"printf '[[plugins]]\\nname = \"bench\"\\ncommands = [\"bench-flood\", \"bench-load\", "
+		"\"bench-exec\", \"bench-line\"]\\n[plugins.capabilities]\\nexec = true\\nstore = "
+		"true\\n' > plugins.toml && "
+		"printf '{\"last_deploy_target\": \"production\"}' > plugins/bench/state.json",
 		home, home, home, home, place_build());
-	shell("mkdir %s/repo && cd %s/repo && git init -q . && mkdir d && cd d && "
-		  "seq 1 5000 | split -l 1 -a 4 - f && git add . && "
-		  "git -c user.name=b -c user.email=b@b commit -q -m all && git status > /dev/null",
+	place_shell("mkdir %s/repo && cd %s/repo && git init -q . && mkdir d && cd d && "
+				"seq 1 5000 | split -l 1 -a 4 - f && git add . && "
+				"git -c user.name=b -c user.email=b@b commit -q -m all && git status > /dev/null",
 		home, home);
 	setenv("XDG_CONFIG_HOME", home, 1);
 }
@@ -270,7 +255,7 @@ static void bench_load(void)
 	bench_pin(true);
 	struct bench_pairs pairs = bench_compare(load_ours_ns, load_floor_ns, 2 * ROUNDS);
 	bench_print_pairs("fledge/load", &pairs, "us", 1e3, 1.3);
-	shell("rm %s/fledge/plugins/bench/state.json && sleep 4", place_home());
+	place_shell("rm %s/fledge/plugins/bench/state.json && sleep 4", place_home());
 	pairs = bench_compare(load_ours_ns, load_nothing_floor_ns, 2 * ROUNDS);
 	bench_print_pairs("fledge/load-nothing", &pairs, "us", 1e3, 1.3);
 	bench_pin(false);

@@ -1,6 +1,7 @@
 /* Where a benchmark stands. */
 #include "place.h"
 
+#include <stdarg.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -55,6 +56,19 @@ const char *place_home(void)
 	signal(SIGTERM, leave);
 	atexit(remove_home);
 	return home;
+}
+
+void place_shell(const char *format, ...)
+{
+	char command[8192];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(command, sizeof(command), format, args);
+	va_end(args);
+	if (system(command) != 0) {
+		fprintf(stderr, "failed: %s\n", command);
+		exit(1);
+	}
 }
 
 perch_host *place_host(void)

@@ -18,6 +18,9 @@ void place_find(const char *name, char *path, size_t size);
  * interrupted. */
 const char *place_home(void);
 
+/* Has a shell run a command; one that fails ends us, and is told. */
+void place_shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* A host with its guard. */
 perch_host *place_host(void);
 
