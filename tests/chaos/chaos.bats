@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# perch under faults, the short form; the long one is ./dev chaos plugins, tools, agents or mcp.
+# perch under faults, the short form; the long one is ./dev chaos plugins, tools, agents, mcp, serve or questions.
 
 load ../tool/tools
 
@@ -32,3 +32,7 @@ chaos() {
 @test "agents: nobody is left, turns are recorded" { chaos agents; }
 
 @test "mcp: nobody is left, calls are recorded" { chaos mcp; }
+
+@test "serve: nobody is left, accepted turns are over and ran once" { chaos serve; }
+
+@test "questions: a terminal gets its modes back" { chaos questions; }

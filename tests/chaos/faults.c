@@ -1,8 +1,11 @@
 /* For perch by LD_PRELOAD: CHAOS_FAULTS="KIND SEED EVERY" lets one of so many calls fail, by a
  * chance that the seed decides: `memory` allocations, `descriptors` what opens one, `disk` what
- * writes to a file. A newborn that borrows our memory is spared: it is not perch yet. */
+ * writes to a file. `kill-when-raw` ends perch in the moment in which a terminal becomes raw. A
+ * newborn that borrows our memory is spared: it is not perch yet. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -13,13 +16,17 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <termios.h>
 #include <unistd.h>
 
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);
 
-static enum { NO_FAULTS, MEMORY, DESCRIPTORS, DISK } kind;
+enum { NO_FAULTS, MEMORY, DESCRIPTORS, DISK, RAW, KINDS };
+
+static int kind;
+static const char *const kinds[KINDS] = { "", "memory", "descriptors", "disk", "kill-when-raw" };
 static _Atomic uint64_t chance;
 static unsigned every;
 static pid_t own_pid;
@@ -33,12 +40,14 @@ __attribute__((constructor)) static void faults_begin(void)
 		return;
 	atomic_store(&chance, seed * 2 + 1);
 	own_pid = getpid();
-	kind = strcmp(name, "memory") == 0 ? MEMORY : strcmp(name, "disk") == 0 ? DISK : DESCRIPTORS;
+	for (int i = 0; i < KINDS; i++)
+		if (strcmp(name, kinds[i]) == 0)
+			kind = i;
 }
 
 static bool faults_strike(int wanted)
 {
-	if ((int)kind != wanted || syscall(SYS_getpid) != own_pid)
+	if (kind != wanted || syscall(SYS_getpid) != own_pid)
 		return false;
 	uint64_t now = atomic_load(&chance);
 	now ^= now << 13;
@@ -145,4 +154,15 @@ ALIAS(pwrite64, pwrite);
 int fsync(int fd)
 {
 	return faults_disk(fd) ? -1 : (int)syscall(SYS_fsync, fd);
+}
+
+/* ---- the terminal -------------------------------------------------------------------------- */
+
+int tcsetattr(int fd, int when, const struct termios *modes)
+{
+	int (*real)(int, int, const struct termios *) = dlsym(RTLD_NEXT, "tcsetattr");
+	int r = real(fd, when, modes);
+	if (kind == RAW && !(modes->c_lflag & ICANON) && faults_fail(RAW, 0))
+		raise(SIGKILL);
+	return r;
 }

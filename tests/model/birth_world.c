@@ -1,7 +1,7 @@
-/* Births and their guards, step by step, in a kernel of a few lines: the host, the process that is
- * being born (proc/birth.c, the real one) and perch-guard (guard/guard_main.c, the real one) go on
- * in every order, and the host is killed at any moment. In the end the child is dead, and so is the
- * init of a room. */
+/* Births and their guards, step by step, in a kernel of a few lines: the host, the midwife of a
+ * room's init, the process that is being born (proc/birth.c, the real one) and perch-guard
+ * (guard/guard_main.c, the real one) go on in every order, and the host is killed at any moment. In
+ * the end the child is dead, and so is the init of a room. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -38,7 +38,7 @@ struct table {
 	int users;
 };
 
-enum who { HOST, NEWBORN, GUARD, FORK, PROCESSES };
+enum who { HOST, MIDWIFE, NEWBORN, GUARD, FORK, PROCESSES };
 
 struct process {
 	struct table *files; /* NULL = it is not there, or has ended */
@@ -58,7 +58,7 @@ static bool has_room; /* an init is born, or else a child */
 static struct guard_table guarded;
 static struct birth newborn;
 static struct spawn_plan newborn_plan;
-static struct furnishing newborn_furnishing;
+static struct furnishing newborn_furnishing = { .begins_early = true };
 static int host_step;
 static int polled_host; /* whether the poll under way looks at the pidfd, too */
 
@@ -143,14 +143,10 @@ static int model_dup2(int from, int to)
 	return to;
 }
 
-static ssize_t model_read(int fd, void *data, size_t len)
+static long model_read(void)
 {
-	(void)fd;
-	(void)data;
 	process_wait(lifeline_can_be_read);
-	ssize_t got = bytes_in_lifeline > 0 ? (ssize_t)len : 0;
-	bytes_in_lifeline -= (int)got;
-	return got;
+	return bytes_in_lifeline > 0 ? bytes_in_lifeline--, 1 : 0;
 }
 
 static long model_poll(struct pollfd *fds, long count)
@@ -172,9 +168,19 @@ struct bare_limit_of_kernel {
 	uint64_t most;
 };
 
+static int model_exec(const char *path, char *const *argv, char *const *env);
+
 static long model_bare_call(long number, long a, long b, long c, long d, long e, long f)
 {
-	(void)c, (void)e, (void)f;
+	(void)e, (void)f;
+	if (number == SYS_execveat)
+		return model_exec(NULL, NULL, NULL);
+	if (number == SYS_close_range)
+		return model_close_range((unsigned)a, (unsigned)b, (unsigned)c);
+	if (number == SYS_read)
+		return model_read();
+	if (number == SYS_prctl) /* drops as many capabilities as there are */
+		return a == PR_CAPBSET_DROP ? -EINVAL : 0;
 	if (number == SYS_ppoll)
 		return model_poll((struct pollfd *)a, b);
 	if (number == SYS_mmap)
@@ -185,7 +191,7 @@ static long model_bare_call(long number, long a, long b, long c, long d, long e,
 		return is_alive(HOST) ? 0 : -ESRCH;
 	if (number == SYS_prlimit64 && d)
 		*(struct bare_limit_of_kernel *)d = (struct bare_limit_of_kernel){ UINT64_MAX, UINT64_MAX };
-	return number == SYS_openat ? -ENOENT : 0;
+	return number == SYS_openat && !(c & O_PATH) ? -ENOENT : 0;
 }
 
 static int model_guard_begin(void);
@@ -211,33 +217,27 @@ static long model_nothing(int first, ...)
 	return 0;
 }
 
-/* Drops as many capabilities as there are. */
-static int model_prctl(int option, ...)
-{
-	errno = EINVAL;
-	return option == PR_CAPBSET_DROP ? -1 : 0;
-}
-
 #define bare_call model_bare_call
 #define close_range model_close_range
 #define dup2 model_dup2
-#define read model_read
 #define setsid() 1
 #define getpid() (NEWBORN + 100)
 #define getppid() 1
-#define prctl model_prctl
+#define prctl(...) ((int)model_nothing(__VA_ARGS__))
 #define syscall(...) model_nothing(0, __VA_ARGS__)
 #define sigaction(number, set, get) ((int)model_nothing(number, set, get))
 #define sigprocmask(how, set, get) ((int)model_nothing(how, set, get))
 #define chdir(path) ((int)model_nothing(0, path))
-#define open(...) 9
 #define write(fd, data, len) ((ssize_t)model_nothing(fd, data) + (ssize_t)(len))
 #define execve(path, argv, env) model_exec(path, argv, env)
 #define execveat(fd, path, argv, env, flags) model_exec(path, argv, env)
 #define _exit(status) process_exit(status)
-#define furnish_run(furnishing) ((int)model_nothing(0, furnishing))
+#define furnish_begin(furnishing) ((int)model_nothing(0, furnishing))
+#define furnish_finish(furnishing) ((int)model_nothing(0, furnishing))
 #define cgroup_entrance(cgroup) ((int)model_nothing(0, cgroup))
 #define birth_run model_birth_run
+#define birth_leave_bounding_set_but model_leave_bounding_set_but
+#define birth_leave_capabilities_but model_leave_capabilities_but
 #define GUARD_BARE_H
 static int bare_main(int argc, char **argv);
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
@@ -278,22 +278,31 @@ static void process_start(enum who who, void (*run)(void))
 	makecontext(&process->context, run, 0);
 }
 
-static void process_copy_files(enum who who)
+static void process_copy_files(enum who who, enum who from)
 {
-	tables[who] = *processes[HOST].files;
+	tables[who] = *processes[from].files;
 	tables[who].users = 1;
 	processes[who].files = &tables[who];
 }
 
-/* An init: with a copy of the descriptors, in which the host's end of its lifeline is one. */
-static void host_bears_init(void)
+/* A process that bears the init, in the host's table of descriptors. */
+static void host_sends_midwife(void)
 {
-	process_copy_files(NEWBORN);
+	processes[MIDWIFE].files = processes[HOST].files;
+	processes[MIDWIFE].files->users++;
+	processes[MIDWIFE].is_born = true;
+}
+
+/* An init: with a copy of the descriptors, in which the host's end of its lifeline is one. */
+static void midwife_bears_init(void)
+{
+	process_copy_files(NEWBORN, MIDWIFE);
 	newborn = (struct birth){ .plan = &newborn_plan, .first_unneeded_fd = SLOTS_END };
 	memset(newborn.fds, -1, sizeof(newborn.fds));
 	newborn.fds[0] = 4;
 	newborn.fds[2] = 5;
 	process_start(NEWBORN, newborn_begin);
+	process_end(MIDWIFE);
 }
 
 /* A child: in the host's table of descriptors, until it leaves that. */
@@ -319,6 +328,7 @@ enum event {
 	HOST_GOES_ON,
 	HOST_GOES_ON_LOW,
 	HOST_FORKS,
+	MIDWIFE_GOES_ON,
 	NEWBORN_GOES_ON,
 	GUARD_GOES_ON,
 	HOST_IS_KILLED
@@ -352,13 +362,15 @@ static uint32_t birth_can(void)
 	uint32_t can = 0;
 	if (is_alive(HOST)) {
 		can |= 1U << HOST_IS_KILLED;
-		if (host_step < 3)
+		if (host_step < (has_room ? 4 : 3) && !is_alive(MIDWIFE))
 			can |= 1U << HOST_GOES_ON;
 		if (host_step == 0)
 			can |= 1U << HOST_GOES_ON_LOW;
 		if (host_step > 0 && !processes[FORK].is_born && has_room)
 			can |= 1U << HOST_FORKS;
 	}
+	if (is_alive(MIDWIFE))
+		can |= 1U << MIDWIFE_GOES_ON;
 	if (process_can_go_on(NEWBORN))
 		can |= 1U << NEWBORN_GOES_ON;
 	if (process_can_go_on(GUARD))
@@ -366,7 +378,7 @@ static uint32_t birth_can(void)
 	return can;
 }
 
-/* Opens the lifeline, whose end is high or low; bears; gives its word, or looks on. */
+/* Opens the lifeline, whose end is high or low; bears; gives its word, twice, or looks on. */
 static void host_goes_on(bool is_low)
 {
 	struct table *files = processes[HOST].files;
@@ -378,7 +390,7 @@ static void host_goes_on(bool is_low)
 			host_starts_guard();
 	} else if (host_step == 1) {
 		if (has_room)
-			host_bears_init();
+			host_sends_midwife();
 		else
 			host_bears_child();
 	} else if (has_room) {
@@ -402,8 +414,11 @@ static void birth_happen(unsigned event)
 		host_goes_on(event == HOST_GOES_ON_LOW);
 		break;
 	case HOST_FORKS: /* another thread of it, for a program that stays */
-		process_copy_files(FORK);
+		process_copy_files(FORK, HOST);
 		processes[FORK].is_born = true;
+		break;
+	case MIDWIFE_GOES_ON:
+		midwife_bears_init();
 		break;
 	case NEWBORN_GOES_ON:
 		process_go_on(NEWBORN);
@@ -419,8 +434,8 @@ static void birth_happen(unsigned event)
 static const char *birth_describe(unsigned event)
 {
 	static const char *const words[] = { "the host goes on",
-		"the host goes on, with a low descriptor", "the host forks", "the newborn goes on",
-		"the guard goes on", "the host is killed" };
+		"the host goes on, with a low descriptor", "the host forks", "the midwife bears",
+		"the newborn goes on", "the guard goes on", "the host is killed" };
 	return words[event];
 }
 
@@ -441,6 +456,8 @@ static void birth_mix(void)
 static void birth_finish(void)
 {
 	process_end(HOST);
+	if (is_alive(MIDWIFE))
+		midwife_bears_init();
 	while (process_can_go_on(NEWBORN) || process_can_go_on(GUARD))
 		process_go_on(process_can_go_on(NEWBORN) ? NEWBORN : GUARD);
 	if (processes[NEWBORN].is_born && is_alive(NEWBORN))

@@ -21,6 +21,8 @@ right() {
 
 @test "turns of a session run one at a time, in order, and end when that is recorded" { right order; }
 
+@test "no call sees what another has left in a room, no room is used by two, and none stays" { right reuse; }
+
 @test "found: an init that holds its own lifeline" {
     found room-lifeline "the init of a room stays behind its host for ever"
 }
@@ -40,3 +42,27 @@ right() {
 }
 
 @test "found: turns that do not wait for each other" { found no-queue "two turns of a session run at a time"; }
+
+@test "found: rooms that are not looked into before they are used again" {
+    found unseen-process "a process of a call is there with the next one"
+    found unseen-file "what a call has left in /tmp is seen by the next one"
+    found unseen-time "what a call has left in /tmp is seen by the next one"
+    found dead-init "a call is given a room that is dead"
+}
+
+@test "found: rooms of two" {
+    found two-in-a-room "a room can be used by two at a time"
+    found pool-of-a-fork "a room"
+    found rooms-of-a-fork "a fork of the host ends a room of the host"
+}
+
+@test "found: rooms that are used again although something else was asked for" {
+    found old-mounts "a call does not see what was mounted outside"
+    found old-paths "a call sees other files than its paths lead to"
+    found any-policy "a call is given the sandbox of another policy"
+}
+
+@test "found: rooms that stay" {
+    found room-for-ever "a room stays although nobody calls"
+    found room-left-open "a room stays behind its host for ever"
+}

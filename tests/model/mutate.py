@@ -8,11 +8,13 @@ BUGS = {
     "room-lifeline": (
         ("\t{ STAGE_DESCRIPTORS, birth_close_the_rest },\n\t{ STAGE_EXEC, birth_open_program },",
          "\t{ STAGE_EXEC, birth_open_program },"),
-        ("if (!birth_is_host_alive() || read(", "if ((void)birth_is_host_alive, read("),
+        ("birth_is_host_alive() &&\n\t\tbare_call(SYS_read",
+         "(false && birth_is_host_alive()) ||\n\t\tbare_call(SYS_read"),
     ),
     "late-entry": (
         ("\t{ STAGE_GUARD, birth_enter_guard_table },\n", ""),
         ("\t{ STAGE_CWD, birth_enter_cwd },\n\t{ STAGE_SIGNALS,",
+         "\t{ STAGE_CWD, birth_enter_cwd },\n"
          "\t{ STAGE_GUARD, birth_enter_guard_table },\n\t{ STAGE_SIGNALS,"),
     ),
     # 35 of 60 calls crashed: a spare that was once ready counted as ready.
@@ -33,6 +35,28 @@ BUGS = {
     "no-queue": ((
         "\telse if (turn->first.number == turn->number)\n\t\tsession_turn_make_due(turn);",
         "\telse\n\t\tsession_turn_make_due(turn);"),),
+    # Rooms that are used again.
+    "unseen-process": ((
+        "return room_is_empty(room) &&\n\t\tfingerprint_picture", "return fingerprint_picture"),),
+    "unseen-file": ((
+        "fingerprint_is_same(&now, &sandbox->reuse.picture);", "(true || fingerprint_is_same(&now, &sandbox->reuse.picture));"),),
+    "unseen-time": ((
+        "fingerprint_add_time(out, &info->st_ctim);\n\tfingerprint_add_time(out, &info->st_mtim);\n", ""),),
+    "dead-init": ((
+        "has_init && !has_others && pidfd_wait(room->pidfd, 0) == 0", "has_init && !has_others"),),
+    "two-in-a-room": ((
+        "\t\t*link = found->reuse.next;\n\t\tpool->count--;\n\t\tif (reuse_pool_is_as_new(found))\n\t\t\treturn found;\n",
+        "\t\tif (reuse_pool_is_as_new(found))\n\t\t\treturn found;\n\t\t*link = found->reuse.next;\n\t\tpool->count--;\n"),),
+    "pool-of-a-fork": (("return pool->owner != getpid() || ", "return "),),
+    "rooms-of-a-fork": (("bool are_ours = pool->owner == getpid();", "bool are_ours = true;"),),
+    "old-mounts": (("sandbox->reuse.age != pool->age || ", ""),),
+    "old-paths": (("\t\tfingerprint_add_identity(out, &info);\n\t}\n}\n\nstatic void fingerprint_add_mounts",
+                   "\t}\n}\n\nstatic void fingerprint_add_mounts"),),
+    "any-policy": (("\tbuf_append(out, numbers, sizeof(numbers));\n", "\t(void)out;\n\t(void)numbers;\n"),),
+    "room-for-ever": ((
+        "\ttimer_set(&pool->host->loop.timers, &pool->idle,\n\t\tclock_after(loop_now_ns(&pool->host->loop), REUSE_IDLE_NS));\n", ""),),
+    "room-left-open": ((
+        "pidfd_signal(room->pidfd, room->pid, SIGKILL)", "pidfd_signal(room->pidfd, room->pid, 0)"), ("\troom->lifeline = fd_close(room->lifeline);\n", "")),
 }
 
 bug, source, out = sys.argv[1:]

@@ -31,7 +31,14 @@ static struct content changed; /* in the transaction under way */
 static bool is_locked;         /* by another program */
 static bool is_failing;        /* the next commit */
 static bool is_asked;          /* a row was not read yet */
-static int64_t last_number;
+
+/* No two looks at the clock see the same. */
+static int64_t clock_number;
+static int model_clock(struct timespec *ret_now)
+{
+	*ret_now = (struct timespec){ .tv_nsec = ++clock_number };
+	return 0;
+}
 
 static void content_drop(const struct arguments *arguments)
 {
@@ -70,6 +77,8 @@ static int model_database_run(struct database *database, enum statement which,
 		is_in_transaction = true;
 	else if (which == SQL_TICKET_DROP)
 		content_drop(arguments);
+	else if (which == SQL_TICKET_TAKE)
+		changed.tickets[changed.count++] = (struct ticket){ arguments->number, arguments->holder };
 	else if (which == SQL_SESSION_COUNT)
 		changed.recorded |= 1U << (arguments->spending.spent_ms - 1);
 	if (!is_in_transaction)
@@ -86,12 +95,10 @@ static void model_database_rollback(struct database *database)
 static int model_query_begin(struct query *query, struct database *database, enum statement which,
 	const struct arguments *arguments, perch_err *err)
 {
-	(void)query, (void)database, (void)err;
+	(void)query, (void)database, (void)which, (void)arguments, (void)err;
 	is_asked = true;
 	if (!is_in_transaction)
 		changed = committed;
-	if (which == SQL_TICKET_TAKE)
-		changed.tickets[changed.count++] = (struct ticket){ ++last_number, arguments->holder };
 	return 0;
 }
 
@@ -103,14 +110,14 @@ static int model_query_step(struct query *query, perch_err *err)
 	return has_row;
 }
 
-/* The number of a ticket that was taken, or the first: with its holder. */
+/* The first ticket, or the last. */
 static enum statement asked_for;
 
 static int64_t model_query_number(const struct query *query, int column)
 {
 	(void)query;
 	const struct ticket *ticket =
-		&changed.tickets[asked_for == SQL_TICKET_TAKE ? changed.count - 1 : 0];
+		&changed.tickets[asked_for == SQL_TICKET_LAST ? changed.count - 1 : 0];
 	return column == 0 ? ticket->number : ticket->holder;
 }
 
@@ -160,11 +167,13 @@ static void model_session_left_free(struct session_left *left)
 
 #define database_run model_database_run
 #define database_rollback model_database_rollback
+#define database_prepare_end(database) ((void)(database))
 #define query_begin(query, database, which, arguments, err) \
 	(asked_for = (which), model_query_begin(query, database, which, arguments, err))
 #define query_step model_query_step
 #define query_number model_query_number
 #define query_end model_query_end
+#define clock_gettime(clock, ret_now) model_clock(ret_now)
 #define presence_is_alive model_presence_is_alive
 #define presence_announce model_presence_announce
 #define presence_watch model_presence_watch
@@ -236,7 +245,7 @@ static void order_begin(void)
 	memset(&committed, 0, sizeof(committed));
 	player_count = toggles = 0;
 	is_locked = is_failing = has_failed_once = is_in_transaction = false;
-	last_number = 0;
+	clock_number = 0;
 	for (int i = 0; i < PROCESSES; i++) {
 		hosts[i] = (perch_host){ 0 };
 		all[i] = (struct sessions){ .presence = { .fd = -1, .number = i }, .told = { .fd = -1 } };

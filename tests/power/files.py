@@ -1,11 +1,13 @@
 """The files that perch keeps, on a disk whose power is cut: state.json, plugins.toml, grants.toml, the
-files of plugins, tokens, bindings."""
+files of plugins, tokens, bindings, profiles; and those of MCP clients that it changes."""
 import json
+import os
 import shutil
 import subprocess
+import tomllib
 
 from files_plugin import plugin
-from power import BUILD, LONG, WORK, Damaged, Scene, perch, run
+from power import BUILD, LONG, PLACES, WORK, Damaged, Scene, perch, run, write
 
 
 class Store(Scene):
@@ -109,6 +111,59 @@ class Bindings(Scene):
     def value(self):
         names = [one["name"] for one in json.loads(perch("tool", "list", "--json"))["bindings"]]
         return max([n for n in range(1, 9) if f"t.n{n}" in names], default=0)
+
+
+class Profiles(Scene):
+    """Profiles of agents, in a home that has nothing yet."""
+    names = ("codex", "ollama", "gemini", "opencode")
+
+    def act(self, number):
+        self.do("agent", "add", self.names[number - 1])
+
+    def value(self):
+        done = 0
+        for number, name in enumerate(self.names, 1):
+            path = f"{PLACES['XDG_CONFIG_HOME']}/perch/agents/{name}.yaml"
+            if os.path.exists(path):
+                with open(path, encoding="utf-8") as file:
+                    if file.read() != self.catalogue(name):
+                        raise Damaged(f"{path} is half a file")
+                done = number
+        return done
+
+    @staticmethod
+    def catalogue(name):
+        with open(f"{os.environ['PERCH_SOURCE']}/catalogue/{name}.yaml", encoding="utf-8") as file:
+            return file.read()
+
+
+class Clients(Scene):
+    """The files of MCP clients: config.toml, which is there, and others in directories that are not."""
+    files = (("codex", ".codex/config.toml"), ("cursor", ".cursor/mcp.json"), ("gemini", ".gemini/settings.json"),
+             ("windsurf", ".codeium/windsurf/mcp_config.json"))
+
+    def prepare(self):
+        write(f"{PLACES['HOME']}/.codex/config.toml", '# mine\nmodel = "m"\n')
+
+    def act(self, number):
+        self.do("mcp", "connect", self.files[number - 1][0], "--yes", stdin=subprocess.DEVNULL)
+
+    def value(self):
+        done = 0
+        for number, (_, name) in enumerate(self.files, 1):
+            path = f"{PLACES['HOME']}/{name}"
+            text = ""
+            if os.path.exists(path):
+                with open(path, encoding="utf-8") as file:
+                    text = file.read()
+            if name.endswith(".toml") and (not text.startswith("# mine\n") or tomllib.loads(text)["model"] != "m"):
+                raise Damaged(f"{path} has lost what was in it: {text!r}")
+            if "perch" in text:
+                name.endswith(".toml") or json.loads(text)
+                done = number
+            elif text and not name.endswith(".toml"):
+                raise Damaged(f"{path} is half a file: {text!r}")
+        return done
 
 
 run()

@@ -1,4 +1,4 @@
-"""A plugin that stores what it is told, in a shell: it needs nothing but itself."""
+"""A plugin that stores what it is told, in a shell: it needs nothing but itself. It says more than fits into a small pipe."""
 import os
 
 COUNTER = """#!/bin/sh
@@ -13,7 +13,10 @@ get)
     printf '{"type":"output","text":"%s"}\\n' "$(echo "$line" | tr -cd 0-9)"
     ;;
 version) echo '{"type":"output","text":"VERSION"}' ;;
-*) printf '{"type":"store","key":"n","value":"%s"}\\n' "$word" ;;
+*)
+    printf '{"type":"store","key":"n","value":"%s"}\\n' "$word"
+    printf '{"type":"output","text":"%06000d"}\\n' "$word"
+    ;;
 esac
 """
 

@@ -37,6 +37,10 @@ scene() {
 
 @test "bindings of tools are there or not" { scene files bindings; }
 
+@test "profiles of agents are there or not" { scene files profiles; }
+
+@test "files of MCP clients that perch changes have their old contents or the new ones" { scene files clients; }
+
 @test "sessions.db may lose the last turns, and is never damaged" { scene databases sessions; }
 
 @test "gateway.db keeps each accepted job with --durable" { scene databases gateway; }

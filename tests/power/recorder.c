@@ -321,6 +321,16 @@ int fchmod(int fd, mode_t mode)
 	return r;
 }
 
+int chmod(const char *name, mode_t mode)
+{
+	recorder_lock(F_WRLCK);
+	int r = (int)syscall(SYS_fchmodat, AT_FDCWD, name, mode);
+	if (r == 0 && recorder_path_at(AT_FDCWD, name, path))
+		recorder_put("chmod", mode, "", 0);
+	recorder_lock(F_UNLCK);
+	return r;
+}
+
 /* ---- names ----------------------------------------------------------------------------- */
 
 static int recorder_rename(int from, const char *old, int to, const char *new, unsigned flags)

@@ -1,0 +1,193 @@
+/* A kernel of a few lines for rooms that are used again: rooms are made of flags, and what
+ * src/proc/room.c and src/sandbox/reuse ask of the system is asked of them. */
+#ifndef MODEL_REUSE_KERNEL_H
+#define MODEL_REUSE_KERNEL_H
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/xattr.h>
+
+static inline int model_closedir(DIR *listing)
+{
+	(void)listing;
+	return 0;
+}
+
+#define closedir(listing) model_closedir(listing) /* also that of _cleanup_listing_ */
+#include "base/listing.h"
+
+#include "explorer.h"
+#include "proc/furnish.h"
+#include "proc/room_parts.h"
+#include "proc/spawn.h"
+
+enum { ROOMS = 6, THE_HOST = 1, THE_FORK };
+
+struct model_room {
+	bool is_born, is_reaped, has_init, hides; /* `hides`: the next listing misses a process */
+	bool has_file, has_trace;                 /* left in its /tmp; a trace is a changed time */
+	unsigned children, orphans;
+	unsigned mounts, paths; /* what was outside when it was born */
+	int owner;
+};
+
+static struct model_room rooms[ROOMS];
+static int runner;              /* who goes on: THE_HOST, or a fork of it */
+static unsigned mounted, moved; /* how often mounts and paths have changed outside */
+static bool is_change_reported; /* that of the mounts */
+static bool is_over;            /* nothing counts any more: memory is freed */
+
+/* Descriptors, by the room that they belong to. */
+enum { PIDFD = 1 << 20, LIFELINE = 2 << 20, ROOT = 3 << 20, OTHER = 4 << 20, KIND = 7 << 20 };
+enum { PID = 1000 };
+
+static bool is_wrong;
+
+static void kernel_wrong(const char *words)
+{
+	is_wrong = true;
+	explorer_wrong(words);
+}
+
+static struct model_room *room_by(int fd)
+{
+	return &rooms[fd & ~KIND];
+}
+
+static void model_end_room(struct model_room *room)
+{
+	room->has_init = room->hides = false;
+	room->children = room->orphans = 0;
+}
+
+static int model_fd_close(int fd)
+{
+	bool is_cut = (fd & KIND) == LIFELINE && fd >= 0 && !is_over;
+	if (is_cut && room_by(fd)->owner == runner)
+		model_end_room(room_by(fd));
+	return -1;
+}
+
+static int model_open(const char *path, int flags)
+{
+	(void)flags;
+	int pid;
+	if (sscanf(path, "/proc/%d/root", &pid) == 1)
+		return ROOT + pid - PID;
+	is_change_reported = true;
+	return OTHER;
+}
+
+/* Where the next one is born: nobody knows of those that were reaped. */
+static int next_room(void)
+{
+	int at = 0;
+	while (rooms[at].is_born && !rooms[at].is_reaped)
+		if (++at == ROOMS)
+			abort();
+	return at;
+}
+
+static int model_bear_init(struct room_init *init)
+{
+	int at = next_room();
+	rooms[at] = (struct model_room){
+		.is_born = true,
+		.has_init = true,
+		.owner = runner,
+		.mounts = mounted,
+		.paths = moved,
+	};
+	*init = (struct room_init){
+		.pid = PID + at,
+		.pidfd = PIDFD + at,
+		.lifeline = LIFELINE + at,
+		.furnishing.has_own_proc = true,
+	};
+	return 0;
+}
+
+static int model_pidfd_signal(int pidfd, int number)
+{
+	if (is_over || number != SIGKILL)
+		return 0;
+	if (room_by(pidfd)->owner != runner)
+		kernel_wrong("a fork of the host ends a room of the host");
+	model_end_room(room_by(pidfd));
+	return 0;
+}
+
+static int model_pidfd_wait(int pidfd)
+{
+	return !room_by(pidfd)->has_init;
+}
+
+static void model_pidfd_reap(int pidfd)
+{
+	if (!is_over)
+		room_by(pidfd)->is_reaped = true;
+}
+
+/* ---- its /proc -------------------------------------------------------------------------- */
+
+static struct model_room *listed;
+static unsigned listed_count;
+
+static DIR *model_listing_open(int root)
+{
+	listed = room_by(root);
+	listed_count = listed->is_reaped;
+	return (DIR *)listed;
+}
+
+/* An init that is dead and not reaped is still listed. */
+static const char *model_listing_next(void)
+{
+	unsigned count = 1 + listed->children + listed->orphans - listed->hides;
+	if (listed_count < count)
+		return ++listed_count == 1 ? "1" : "2";
+	listed->hides = false;
+	return NULL;
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+static int model_stat(uint64_t number, struct stat *info)
+{
+	*info = (struct stat){ .st_ino = number };
+	return 0;
+}
+
+static int model_stat_in(int root, const char *path, struct stat *info)
+{
+	bool is_tmp = strcmp(path, "tmp") == 0;
+	model_stat(is_tmp, info);
+	if (is_tmp)
+		info->st_ctim.tv_sec = room_by(root)->has_trace;
+	listed = room_by(root);
+	return 0;
+}
+
+static int model_space(struct statfs *space)
+{
+	*space = (struct statfs){ .f_bfree = 100 - listed->has_file };
+	return 0;
+}
+
+/* Each change is reported once. */
+static int model_poll(void)
+{
+	bool has_changed = !is_change_reported;
+	is_change_reported = true;
+	return has_changed;
+}
+
+#endif
