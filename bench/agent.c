@@ -58,7 +58,9 @@ static void make_home(char *profile, size_t size)
 	FILE *file = fopen(profile, "w");
 	if (!file)
 		abort();
-	fprintf(file, "command: %s/bench/peer\nargs: [agent]\n", place_build());
+	char peer[2100];
+	place_find("bench/peer", peer, sizeof(peer));
+	fprintf(file, "command: %s\nargs: [agent]\n", peer);
 	fclose(file);
 }
 
@@ -122,9 +124,9 @@ static double bench_turns(const char *profile)
 	char floor_path[2100];
 	char static_path[2100];
 	char peer[2100];
-	place_find("perch", perch, sizeof(perch));
-	place_find("bench/agent-floor", floor_path, sizeof(floor_path));
-	place_find("bench/agent-floor-static", static_path, sizeof(static_path));
+	place_install("perch", perch, sizeof(perch));
+	place_install("bench/agent-floor", floor_path, sizeof(floor_path));
+	place_install("bench/agent-floor-static", static_path, sizeof(static_path));
 	place_find("bench/peer", peer, sizeof(peer));
 #define TURN perch, "agent", "run", "--profile", profile, "--prompt", "hi"
 	const char *const *const argvs[KINDS] = {

@@ -25,7 +25,7 @@ static void start_ours(
 {
 	char perch[2100];
 	char profile[256];
-	place_find("perch", perch, sizeof(perch));
+	place_install("perch", perch, sizeof(perch));
 	snprintf(profile, sizeof(profile), "%s/bot.yaml", place_home());
 	FILE *file = fopen(profile, "w");
 	if (!file)
@@ -40,7 +40,7 @@ static void start_ours(
 static void start_resident(void)
 {
 	char path[2100];
-	place_find("bench/agent-floor", path, sizeof(path));
+	place_install("bench/agent-floor", path, sizeof(path));
 	const char *const argv[] = { path, "serve", peer, "agent", NULL };
 	resident = floor_start(argv, true, false);
 }

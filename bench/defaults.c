@@ -16,6 +16,7 @@ enum side {
 	TOOL_UNCONFINED,
 	TOOL_FLOOR,
 	TOOL_CONFINED_FLOOR,
+	TOOL_SAFE_FLOOR,
 	RUN,
 	RUN_UNCONFINED,
 	PLUGIN,
@@ -39,6 +40,7 @@ static const char *const sides[SIDES][WORDS] = {
 	[TOOL_UNCONFINED] = { perch, CALL, "open", HI },
 	[TOOL_FLOOR] = { tool_floor, "plain", peer, "tool" },
 	[TOOL_CONFINED_FLOOR] = { tool_floor, "confined", peer, "tool" },
+	[TOOL_SAFE_FLOOR] = { tool_floor, "safe", peer, "tool" },
 	[RUN] = { perch, "run", "bench-line" },
 	[RUN_UNCONFINED] = { perch, "run", "open-line" },
 	[PLUGIN] = { peer, "line" },
@@ -57,9 +59,9 @@ static void make_home(void)
 	const char *home = place_home();
 	setenv("XDG_CONFIG_HOME", home, 1);
 	setenv("XDG_STATE_HOME", home, 1);
-	place_find("perch", perch, sizeof(perch));
-	place_find("bench/tool-floor", tool_floor, sizeof(tool_floor));
-	place_find("bench/agent-floor", agent_floor, sizeof(agent_floor));
+	place_install("perch", perch, sizeof(perch));
+	place_install("bench/tool-floor", tool_floor, sizeof(tool_floor));
+	place_install("bench/agent-floor", agent_floor, sizeof(agent_floor));
 	snprintf(peer, sizeof(peer), "%s/own/peer", home);
 	snprintf(profile, sizeof(profile), "%s/own/bot.yaml", home);
 	place_shell("cd %s && mkdir own && cp %s/bench/peer own/peer && "
@@ -127,6 +129,8 @@ int main(void)
 	bench_print("defaults/tool-call", "confined-floor", best[TOOL_CONFINED_FLOOR] / 1e6, "ms");
 	bench_print(
 		"defaults/tool-call", "vs-confined-floor", best[TOOL] / best[TOOL_CONFINED_FLOOR], "x");
+	bench_print("defaults/tool-call", "safe-floor", best[TOOL_SAFE_FLOOR] / 1e6, "ms");
+	bench_print("defaults/tool-call", "vs-safe-floor", best[TOOL] / best[TOOL_SAFE_FLOOR], "x");
 	print("defaults/run", RUN, PLUGIN, 4);
 	bench_print("defaults/run", "unsandboxed", best[RUN_UNCONFINED] / 1e6, "ms");
 	print("defaults/agent-run", TURN, TURN_FLOOR, 1.5);

@@ -29,6 +29,22 @@ void place_find(const char *name, char *path, size_t size)
 	snprintf(path, size, "%s/%s", place_build(), name);
 }
 
+static void place_copy(const char *name, char *path, size_t size)
+{
+	const char *slash = strrchr(name, '/');
+	snprintf(path, size, "%s/installed/%s", place_home(), slash ? slash + 1 : name);
+	if (access(path, X_OK) < 0)
+		place_shell(
+			"mkdir -p %s/installed && cp %s/%s %s", place_home(), place_build(), name, path);
+}
+
+/* perch finds its guard beside itself. */
+void place_install(const char *name, char *path, size_t size)
+{
+	place_copy("perch-guard", path, size);
+	place_copy(name, path, size);
+}
+
 /* A shell that was filling it when we were told to leave may still do so. */
 static void remove_home(void)
 {

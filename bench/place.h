@@ -14,6 +14,11 @@ const char *place_build(void);
 /* The path of something in it: "perch", "bench/peer". */
 void place_find(const char *name, char *path, size_t size);
 
+/* The same of a copy, as an installation has it. What a linker has written here and there the
+ * kernel keeps in small pieces, and maps slower than what was written from one end to the other:
+ * perch, as it was linked, starts a twelfth later. */
+void place_install(const char *name, char *path, size_t size);
+
 /* A directory of our own, made with the first call; it goes when we do, also when we are
  * interrupted. */
 const char *place_home(void);

@@ -4,156 +4,22 @@
 #include "bench.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/macros.h"
 #include "floor.h"
+#include "gateway.h"
 #include "place.h"
 
 enum { GETS = 20000, TURNS = 500, STREAMS = 5000, ABORTS = 20 };
-
-static char perch[2100];
-static char token[128];
-static unsigned port;
-static pid_t server;
-static bool is_polling; /* the client asks again and again, and never sleeps */
-
-/* ---- the server -------------------------------------------------------------------- */
-
-static void write_file(const char *name, const char *text)
-{
-	char path[512];
-	snprintf(path, sizeof(path), "%s/%s", place_home(), name);
-	FILE *file = fopen(path, "w");
-	if (!file)
-		abort();
-	fputs(text, file);
-	fclose(file);
-}
-
-static void write_agent(const char *name, const char *command, const char *args)
-{
-	char path[128];
-	char text[4500];
-	snprintf(path, sizeof(path), "perch/agents/%s.yaml", name);
-	snprintf(text, sizeof(text), "command: %s\nargs: [%s]\nsandbox: false\n", command, args);
-	write_file(path, text);
-}
-
-static void furnish(void)
-{
-	char path[4096];
-	setenv("HOME", place_home(), 1);
-	setenv("XDG_CONFIG_HOME", place_home(), 1);
-	setenv("XDG_STATE_HOME", place_home(), 1);
-	snprintf(path, sizeof(path), "%s/perch", place_home());
-	mkdir(path, 0700);
-	strcat(path, "/agents");
-	mkdir(path, 0700);
-	write_file("perch/config.toml",
-		"[expose.http]\nagents = [\"*\"]\n[serve]\nmax_jobs = 64\nqueue = 100000\n");
-	place_find("bench/peer", path, sizeof(path));
-	write_agent("bot", path, "agent");
-	snprintf(path, sizeof(path), "%s/ended", place_home());
-	char script[5000];
-	snprintf(script, sizeof(script),
-		"-c, 'trap \"echo >%s; exit\" TERM; while :; do sleep 0.001; done'", path);
-	write_agent("stay", "/bin/sh", script);
-}
-
-static void make_token(void)
-{
-	int fd;
-	const char *const argv[] = { perch, "token", "create", "bench", "--role", "admin", NULL };
-	pid_t pid = place_start(perch, argv, 1, &fd);
-	ssize_t n = read(fd, token, sizeof(token) - 1);
-	waitpid(pid, NULL, 0);
-	close(fd);
-	if (n <= 0)
-		abort();
-	token[strcspn(token, "\n")] = '\0';
-}
-
-static void start_server(void)
-{
-	int fd;
-	char text[256] = "";
-	size_t len = 0;
-	const char *const argv[] = { perch, "serve", "--listen", "127.0.0.1:0", NULL };
-	server = place_start(perch, argv, 2, &fd);
-	while (!strchr(text, '\n')) {
-		ssize_t n = read(fd, text + len, sizeof(text) - 1 - len);
-		if (n <= 0)
-			abort();
-		len += (size_t)n;
-		text[len] = '\0';
-	}
-	const char *colon = strrchr(text, ':');
-	port = colon ? (unsigned)strtoul(colon + 1, NULL, 10) : 0;
-}
-
-/* ---- a client ------------------------------------------------------------------------ */
-
-static int connect_to(void)
-{
-	const int yes = 1;
-	const struct sockaddr_in place = { .sin_family = AF_INET,
-		.sin_port = htons((uint16_t)port),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	int fd = socket(AF_INET, SOCK_STREAM, 0);
-	if (fd < 0 || connect(fd, (const struct sockaddr *)&place, sizeof(place)) < 0)
-		abort();
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
-	return fd;
-}
-
-static void ask(int fd, const char *line, const char *more, const char *body)
-{
-	char text[1024];
-	int len = snprintf(text, sizeof(text),
-		"%s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n%sContent-Length: "
-		"%zu\r\n\r\n%s",
-		line, token, more, strlen(body), body);
-	if (write(fd, text, (size_t)len) != len)
-		abort();
-}
-
-static ssize_t take(int fd, char *block, size_t size)
-{
-	ssize_t n;
-	do
-		n = recv(fd, block, size, is_polling ? MSG_DONTWAIT : 0);
-	while (n < 0 && errno == EAGAIN);
-	return n;
-}
-
-/* Reads until this has come. */
-static void await(int fd, const char *text)
-{
-	static char block[65536];
-	size_t kept = 0;
-	for (;;) {
-		ssize_t n = take(fd, block + kept, sizeof(block) - 1 - kept);
-		if (n <= 0)
-			abort();
-		kept += (size_t)n;
-		block[kept] = '\0';
-		if (strstr(block, text))
-			return;
-		if (kept > sizeof(block) / 2)
-			kept = 0;
-	}
-}
 
 static double process_seconds(pid_t pid)
 {
@@ -173,7 +39,7 @@ static long server_kib(void)
 {
 	char path[64];
 	long pages = 0;
-	snprintf(path, sizeof(path), "/proc/%d/statm", (int)server);
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)gateway.pid);
 	FILE *file = fopen(path, "r");
 	if (!file || fscanf(file, "%*d %ld", &pages) != 1)
 		abort();
@@ -210,11 +76,11 @@ static pid_t start_echo(unsigned *ret_port)
 
 static double gets_of(pid_t pid)
 {
-	int fd = connect_to();
+	int fd = gateway_connect();
 	double before = process_seconds(pid);
 	for (int i = 0; i < GETS; i++) {
-		ask(fd, "GET /healthz", "", "");
-		await(fd, "ok\n");
+		gateway_ask(fd, "GET /healthz", "", "");
+		gateway_await(fd, "ok\n");
 	}
 	double spent = process_seconds(pid) - before;
 	close(fd);
@@ -225,15 +91,15 @@ static double gets_of(pid_t pid)
  * than all else. */
 static void bench_get(void)
 {
-	unsigned ours = port;
-	is_polling = true;
-	double spent = gets_of(server);
-	pid_t echo = start_echo(&port);
+	unsigned ours = gateway.port;
+	gateway.is_polling = true;
+	double spent = gets_of(gateway.pid);
+	pid_t echo = start_echo(&gateway.port);
 	double floor = gets_of(echo);
 	kill(echo, SIGTERM);
 	waitpid(echo, NULL, 0);
-	port = ours;
-	is_polling = false;
+	gateway.port = ours;
+	gateway.is_polling = false;
 	bench_print_most("serve/get", "processor", spent, "us", 10);
 	bench_print("serve/get", "kernel-alone", floor, "us");
 }
@@ -242,11 +108,12 @@ static void bench_get(void)
 static void bench_accept_as(const char *name, double most /* 0 = none */)
 {
 	static double times[TURNS];
-	int fd = connect_to();
+	int fd = gateway_connect();
 	for (int i = 0; i < TURNS; i++) {
 		uint64_t start = bench_now_ns();
-		ask(fd, "POST /api/turns", "", "{\"agent\":\"stay\",\"message\":\"hi\",\"session\":\"a\"}");
-		await(fd, "\"questions\":[]}");
+		gateway_ask(
+			fd, "POST /api/turns", "", "{\"agent\":\"stay\",\"message\":\"hi\",\"session\":\"a\"}");
+		gateway_await(fd, "\"questions\":[]}");
 		times[i] = (double)(bench_now_ns() - start) / 1000;
 	}
 	close(fd);
@@ -260,9 +127,9 @@ static void bench_accept_as(const char *name, double most /* 0 = none */)
 /* A client that sleeps is woken at the end, which is not the server's time. */
 static void bench_accept(void)
 {
-	is_polling = true;
+	gateway.is_polling = true;
 	bench_accept_as("median", 60);
-	is_polling = false;
+	gateway.is_polling = false;
 	bench_accept_as("median-of-a-client-that-sleeps", 0);
 }
 
@@ -283,16 +150,17 @@ static void bench_first(void)
 	static double ours[TURNS], theirs[TURNS];
 	char profile[256], line[128], block[4096];
 	snprintf(profile, sizeof(profile), "%s/perch/agents/bot.yaml", place_home());
-	const char *const argv[] = { perch, "agent", "serve", "--profile", profile, NULL };
+	const char *const argv[] = { gateway_perch, "agent", "serve", "--profile", profile, NULL };
 	struct floor_child bridge = floor_start(argv, true, false);
-	int fd = connect_to();
+	int fd = gateway_connect();
 	for (int i = 0; i < TURNS; i++) {
 		char body[128];
 		snprintf(
 			body, sizeof(body), "{\"agent\":\"bot\",\"message\":\"hi\",\"session\":\"f%d\"}", i);
 		uint64_t start = bench_now_ns();
-		ask(fd, "POST /api/turns", "Accept: text/event-stream\r\n", body);
-		await(fd, "\r\n0\r\n\r\n"); /* the end of the stream: the next one in this connection */
+		gateway_ask(fd, "POST /api/turns", "Accept: text/event-stream\r\n", body);
+		gateway_await(
+			fd, "\r\n0\r\n\r\n"); /* the end of the stream: the next one in this connection */
 		ours[i] = (double)(bench_now_ns() - start);
 		int len = snprintf(line, sizeof(line),
 			"{\"id\":\"%d\",\"message\":\"hi\",\"session_name\":\"g%d\"}\n", i, i);
@@ -317,9 +185,9 @@ static void bench_streams(void)
 	static int streams[STREAMS];
 	long before = server_kib();
 	for (int i = 0; i < STREAMS; i++) {
-		streams[i] = connect_to();
-		ask(streams[i], "GET /api/events", "", "");
-		await(streams[i], "200 OK");
+		streams[i] = gateway_connect();
+		gateway_ask(streams[i], "GET /api/events", "", "");
+		gateway_await(streams[i], "200 OK");
 	}
 	double each = (double)(server_kib() - before) / STREAMS;
 	bench_print_most("serve/stream", "memory", each, "KiB", 1);
@@ -335,8 +203,8 @@ static void bench_abort(void)
 	snprintf(path, sizeof(path), "%s/ended", place_home());
 	for (int i = 0; i < ABORTS; i++) {
 		unlink(path);
-		int fd = connect_to();
-		ask(fd, "POST /v1/chat/completions", "",
+		int fd = gateway_connect();
+		gateway_ask(fd, "POST /v1/chat/completions", "",
 			"{\"model\":\"stay\",\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}");
 		usleep(50000);
 		uint64_t start = bench_now_ns();
@@ -348,21 +216,30 @@ static void bench_abort(void)
 	bench_print_most("serve/abort", "to-sigterm", best, "ms", 5);
 }
 
-int main(void)
+/* All of it, or the part that is named. */
+int main(int argc, char **argv)
 {
+	static const struct {
+		const char *name;
+		void (*run)(void);
+	} parts[] = {
+		{ "get", bench_get },
+		{ "streams", bench_streams },
+		{ "turn", bench_first },
+		{ "chat", gateway_bench_rival },
+		{ "abort", bench_abort },
+		{ "accept", bench_accept },
+	};
 	const struct rlimit many = { 65536, 65536 };
 	setrlimit(RLIMIT_NOFILE, &many);
-	place_find("perch", perch, sizeof(perch));
-	furnish();
-	make_token();
-	start_server();
-	bench_get();
-	bench_streams();
-	bench_first();
-	bench_abort();
-	bench_accept();
-	kill(server, SIGTERM);
-	kill(server, SIGTERM);
-	waitpid(server, NULL, 0);
+	setenv("BENCH_HOME", getenv("HOME") ? getenv("HOME") : "/", 1);
+	gateway_open();
+	for (size_t i = 0; i < COUNT(parts); i++) {
+		if (argc < 2 || strcmp(argv[1], parts[i].name) == 0)
+			parts[i].run();
+	}
+	kill(gateway.pid, SIGTERM);
+	kill(gateway.pid, SIGTERM);
+	waitpid(gateway.pid, NULL, 0);
 	return 0;
 }

@@ -1,1 +1,1 @@
-"""Stands for the package that would build a source archive: see build.py."""
+"""Stands for the package that would build a source archive: see unbuilt.py."""
