@@ -16,6 +16,7 @@ static struct {
 	struct acp_form *form;
 	uint64_t form_number;
 	bool is_busy;
+	struct buf kept; /* lines of the talk while it is held */
 } world;
 
 static void fuzz_send(void *data, struct str line)
@@ -47,6 +48,24 @@ static void fuzz_said(void *data, const struct acp_said *said)
 		check(world.is_busy);
 	if (said->kind == ACP_SAID_STOPPED || said->kind == ACP_SAID_ERROR)
 		world.is_busy = false;
+}
+
+static void fuzz_keep(void *data, struct acp_talk *talk, struct str line)
+{
+	(void)data;
+	check(talk == world.talk);
+	buf_append(&world.kept, line.data, line.len);
+	buf_append_char(&world.kept, '\n');
+}
+
+/* What was kept is given again, and kept no more. */
+static void fuzz_let_go(void)
+{
+	struct str rest = { world.kept.data, world.kept.len };
+	acp_talk_hold(world.talk, false);
+	while (rest.len)
+		acp_client_line(world.client, str_cut(&rest, '\n'), false);
+	buf_free(&world.kept);
 }
 
 /* Whatever the answers are, the result is an object, and the questions end. */
@@ -97,14 +116,21 @@ static void fuzz_act(char letter)
 		acp_talk_answer(world.talk, world.number, STR("{}"));
 	else if (letter == 'n')
 		acp_talk_refuse(world.talk, world.number, -1, STR("no"));
+	else if (letter == 'h')
+		acp_talk_hold(world.talk, true);
+	else if (letter == 'g')
+		fuzz_let_go();
 	if (letter != 'x')
 		return;
+	buf_free(&world.kept);
 	acp_talk_close(world.talk);
 	world.talk = NULL;
 	world.is_busy = false;
 }
 
-static const struct acp_client_table fuzz_table = { .send = fuzz_send, .said = fuzz_said };
+static const struct acp_client_table fuzz_table = {
+	.send = fuzz_send, .said = fuzz_said, .keep = fuzz_keep
+};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -120,6 +146,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (size_t i = 1; i < line.len && line.data[0] == '!'; i++)
 			fuzz_act(line.data[i]);
 	}
+	buf_free(&world.kept);
 	acp_form_free(world.form);
 	acp_client_free(world.client);
 	perch_json_free(world.json);

@@ -7,25 +7,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "harness/home.h"
 #include "serve/serve_parts.h"
 
 #define TEN "0123456789"
 #define ANN_HASH TEN TEN TEN TEN TEN TEN "aaaa"
 
-static char file_path[64];
+static char file_path[96];
 
 static void open_directory(void)
 {
-	char path[] = "/tmp/fuzz-cookies-XXXXXX";
-	check(mkdtemp(path));
-	setenv("XDG_STATE_HOME", path, 1);
-	snprintf(file_path, sizeof(file_path), "%s/perch", path);
-	check(mkdir(file_path, 0700) == 0);
-	snprintf(file_path, sizeof(file_path), "%s/perch/cookies", path);
+	check(home_open() == 0);
+	snprintf(file_path, sizeof(file_path), "%s/perch/cookies", getenv("HOME"));
 }
 
 static void put(const uint8_t *data, size_t size, int64_t soon)

@@ -47,7 +47,9 @@ static void read_news(char *text, size_t size)
 									 .over = hears_end } };
 	struct queue_shard shard = { .queue = &queue };
 	const redisReply message = { .type = REDIS_REPLY_STRING, .str = text, .len = size };
+	check(perch_json_new(NULL, &queue.json) == 0);
 	queue_redis_heard(&shard, &message);
+	perch_json_free(queue.json);
 }
 
 static void read_request(struct str text, perch_entry_kind kind)

@@ -7,6 +7,7 @@
 #
 # PERCH_FUZZ_CORPUS    where it is kept
 # PERCH_FUZZ_SECONDS   for each target in one round (30)
+# PERCH_FUZZ_LANES     how many targets at once (one for each processor)
 set -eu
 
 tools=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
@@ -17,8 +18,18 @@ build=${PERCH_RELEASE:-$top/build}-asan
 corpus=${PERCH_FUZZ_CORPUS:-$build/corpus}
 findings=$build/findings
 seconds=${PERCH_FUZZ_SECONDS:-30}
+at_once=${PERCH_FUZZ_LANES:-$(nproc)}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+
+# What was freed is kept for a while, so that a late look at it is seen: as much as fits into a cache.
+ASAN_OPTIONS=quarantine_size_mb=16:malloc_context_size=8${ASAN_OPTIONS:+:$ASAN_OPTIONS}
+export ASAN_OPTIONS
+
+die() {
+    echo "$1"
+    exit 1
+}
 
 # whole NUMBER: without its exponent.
 whole() {
@@ -39,25 +50,48 @@ remember() {
     mv "$corpus/executions.new" "$corpus/executions"
 }
 
-# fuzz TARGET OPTION…: whatever comes of it, what was executed is counted.
+# fuzz TARGET OPTION…: what it says goes to its log; `found` stands beside it where it found something.
 fuzz() {
     name=$1
     shift
     mkdir -p "$corpus/$name" "$findings"
-    set -- "$@" -timeout=25 -rss_limit_mb=2048 -print_final_stats=1 \
+    set -- "$@" -timeout=25 -rss_limit_mb=2048 -print_final_stats=1 -print_funcs=0 \
         -artifact_prefix="$findings/$name-" "$corpus/$name"
     [ ! -d "$top/fuzz/corpus/$name" ] || set -- "$@" "$top/fuzz/corpus/$name"
     [ ! -f "$top/fuzz/$name.dict" ] || set -- "$@" -dict="$top/fuzz/$name.dict"
-    went_well=true
-    "$build/fuzz/fuzz-$name" "$@" >"$work/log" 2>&1 || went_well=false
-    executed=$(sed -n 's/^stat::number_of_executed_units: *//p' "$work/log")
-    sed -n 's/.* DONE *cov: \([0-9]*\) ft: \([0-9]*\).*/\1 \2/p' "$work/log" >"$work/$name.cov"
-    remember "$name" "${executed:-0}"
-    $went_well || {
-        tail -n 40 "$work/log"
-        echo "fuzz-$name found something: see $findings"
-        exit 1
-    }
+    "$build/fuzz/fuzz-$name" "$@" >"$work/$name.log" 2>&1 || : >"$work/$name.found"
+}
+
+# count TARGET: whatever came of it, what was executed is remembered.
+count() {
+    executed=$(sed -n 's/^stat::number_of_executed_units: *//p' "$work/$1.log")
+    sed -n 's/.*DONE *cov: \([0-9]*\) ft: \([0-9]*\).*/\1 \2/p' "$work/$1.log" >"$work/$1.cov"
+    remember "$1" "${executed:-0}"
+}
+
+# together OPTION TARGET…: all at the same time.
+together() {
+    option=$1
+    shift
+    for target; do fuzz "$target" "$option" & done
+    wait
+    for target; do count "$target"; done
+    for target; do
+        [ ! -e "$work/$target.found" ] || {
+            tail -n 40 "$work/$target.log"
+            die "fuzz-$target found something: see $findings"
+        }
+    done
+}
+
+# round TARGET…: each for the same time, as many at once as there are processors.
+round() {
+    while [ $# -gt 0 ] && [ "$(made)" -lt "$budget" ]; do
+        few=$(printf '%s\n' "$@" | head -n "$at_once")
+        shift "$(echo "$few" | wc -l)"
+        # shellcheck disable=SC2086 # names without blanks
+        together "-max_total_time=$seconds" $few
+    done
 }
 
 # made: in this run, by all.
@@ -91,16 +125,14 @@ before=$(ever)
 for target; do ever "$target" >"$work/$target.before"; done
 
 while [ "$(made)" -lt "$budget" ]; do
-    for target; do
-        [ "$(made)" -ge "$budget" ] || fuzz "$target" -max_total_time="$seconds"
-    done
+    round "$@"
     echo "$(made) of $budget executions"
 done
 # A slow target has a tenth of its even share at least.
 least=$((budget / $# / 10))
 for target; do
     missing=$((least - $(ever "$target") + $(cat "$work/$target.before")))
-    [ "$missing" -le 0 ] || fuzz "$target" -runs="$missing"
+    [ "$missing" -le 0 ] || together -runs="$missing" "$target"
 done
 
 printf '%-16s %12s %12s %7s %9s %7s\n' target executions 'ever since' edges features inputs
