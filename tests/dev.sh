@@ -194,7 +194,7 @@ fuzzer() {
     cat >"$work/budget-asan/fuzz/fuzz-$1" <<END
 #!/bin/sh
 case "\$*" in *-merge=1*) exit ;; *-runs=*) echo "$1 \$*" >>"$calls" ;; esac
-echo '#$2 DONE   cov: 12 ft: 34 corp: 5/6b'
+printf '#$2\tDONE   cov: 12 ft: 34 corp: 5/6b\n'
 echo 'stat::number_of_executed_units: $2'
 exit ${3:-0}
 END
@@ -202,7 +202,8 @@ END
 }
 
 fuzz_for() {
-    PERCH_RELEASE=$work/budget PERCH_FUZZ_CORPUS=$work/inputs "$top/tools/fuzz_budget.sh" "$@" 2>&1
+    PERCH_RELEASE=$work/budget PERCH_FUZZ_CORPUS=$work/inputs PERCH_FUZZ_LANES=${lanes:-1} \
+        "$top/tools/fuzz_budget.sh" "$@" 2>&1
 }
 
 budget_is_spent() {
@@ -227,6 +228,17 @@ budget_is_kept() {
 }
 check "fuzz --budget: the count goes on where it was" budget_is_kept
 
+# Two at once are enough; the third has its least afterwards.
+budget_is_shared() {
+    rm -rf "$work/inputs"
+    for name in one two three; do fuzzer "$name" 600; done
+    said=$(lanes=2 fuzz_for 1000 one two three) || return 1
+    printf '%s\n' "$said"
+    printf '%s\n' "$said" | grep -qE '^two +600 +600 +12 +34 ' &&
+        printf '%s\n' "$said" | grep -qE '^together +1800 +1800$'
+}
+check "fuzz --budget: several targets at once, all of them counted" budget_is_shared
+
 finding_is_told() {
     fuzzer bad 5 77
     if said=$(fuzz_for 1e4 bad); then return 1; fi
@@ -240,6 +252,37 @@ budget_is_a_number() {
     [ "$status" -eq 64 ] && says "how many executions?"
 }
 check "fuzz --budget: no number, status 64" budget_is_a_number
+
+# covered LINES: of a hundred in base/str.c, as an llvm-cov says it that shows two files.
+covered() {
+    mkdir -p "$work/bin" "$work/cover"
+    echo base/str.c >"$work/engines"
+    stub llvm-cov <<END
+case \$1 in
+export) echo '{"files":[{"filename":"/b/../src/base/str.c","summary":{"lines":{"count":100,"covered":$1,"percent":0}}}]}' ;;
+show)
+    printf '/b/../src/base/strange.c:\n    7|      0|\tnot asked for\n\n'
+    printf '/b/../src/base/str.c:\n    3|     12|\treached\n    4|      0|\tnever reached\n    5|       |\n'
+    ;;
+esac
+END
+    PATH="$work/bin:$PATH" COVER_AGAIN=yes COVER_BUILD="$work/cover" COVER_ENGINES="$work/engines" \
+        "$top/tools/cover.sh" src/base/str.c 2>&1
+}
+
+cover_shows_lines() {
+    said=$(covered 90) || return 1
+    printf '%s\n' "$said"
+    printf '%s\n' "$said" | tail -n 2 >"$work/last"
+    printf 'src/base/str.c\n    4|      0|\tnever reached\n' | cmp - "$work/last"
+}
+check "cover: the lines of a file that nobody reaches, and of no other" cover_shows_lines
+
+cover_wants_ninety() {
+    if said=$(covered 89); then return 1; fi
+    says 'base/str.c  below 90'
+}
+check "cover: a file below 90 of 100 fails" cover_wants_ninety
 
 machines_are_named() {
     if said=$("$tests/machines/machines.sh" amiga 2>&1); then return 1; fi

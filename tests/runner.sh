@@ -332,6 +332,15 @@ unknown_suite_is_refused() {
 }
 check "an unknown suite is refused" unknown_suite_is_refused
 
+long_ones_are_asked_for() {
+    "$tests/run" --list >"$work/every-time"
+    "$tests/run" --list all >"$work/all"
+    grep -qx layers "$work/every-time" && grep -qx layers "$work/all" &&
+        grep -qx deb "$work/all" && ! grep -qx deb "$work/every-time" &&
+        [ "$("$tests/run" --list deb)" = deb ]
+}
+check "what takes too long for every run is in \`all\`, and under its name" long_ones_are_asked_for
+
 unbuilt_tests_fail() {
     said=$("$tests/run" unit) && return 1
     [ "$(printf '%s\n' "$said" | tail -n 1)" = "0 passed, 1 failed" ]

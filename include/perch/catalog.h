@@ -44,6 +44,7 @@ typedef struct perch_entry {
 	const char *problem;   /* why it cannot be used as it is */
 	const char *protocol;  /* an agent: "0.1", "0.4" */
 	unsigned retries;      /* an agent: a turn that was interrupted may be begun again so often */
+	const char *verdict;   /* a tool of a plugin: what decides a call, its "exit" or "response" */
 } perch_entry;
 
 /* What the service's frontend may see of it now, in a stable order (kind, name). The snapshot stays

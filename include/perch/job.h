@@ -32,7 +32,7 @@ typedef enum perch_event_kind {
 	PERCH_EVENT_ERROR,    /* `code`, `text` */
 	PERCH_EVENT_ASK,      /* `ask`: answer by perch_job_answer, now or later */
 	PERCH_EVENT_WITHDRAW, /* `number`: that question is no longer open */
-	PERCH_EVENT_RESULT,   /* a tool: `tool` */
+	PERCH_EVENT_RESULT,   /* a tool: `tool`; where the response is the verdict, behind that */
 	PERCH_EVENT_END,      /* the last one, exactly once: `end` */
 } perch_event_kind;
 
@@ -152,6 +152,9 @@ typedef struct perch_job_request {
 	/* The sink answers what the server asks, where the binding lets it: PERCH_ASK_FORM,
 	 * PERCH_ASK_SAMPLING, PERCH_ASK_ROOTS. */
 	bool answers_forms, answers_sampling, answers_roots;
+	/* Any kind: it starts no process from this time of CLOCK_MONOTONIC on and fails instead, also
+	 * if this program is stopped meanwhile: for who has lent it for so long. 0 = at any time. */
+	uint64_t start_by_ns;
 } perch_job_request;
 
 #ifdef __cplusplus
@@ -206,7 +209,8 @@ PERCH_API uint64_t perch_job_grace_ns(const perch_job *job);
  * not run. Good until the loop goes on. */
 PERCH_API const char *const *perch_job_sandbox(const perch_job *job);
 
-/* Kills what is left of it, without a last event. NULL is fine. */
+/* Kills what is left of it, without a last event. A process whose answer was told is not killed:
+ * it leaves by itself, or by its clocks. NULL is fine. */
 PERCH_API void perch_job_free(perch_job *job);
 
 #ifdef __cplusplus

@@ -135,8 +135,12 @@ PERCH_API bool perch_service_shows(
 /* Cancels every job, as perch_job_cancel does; those that wait first. */
 PERCH_API void perch_service_cancel(perch_service *service, int signal);
 
-/* Jobs that have not ended. */
+/* Jobs that have not ended, and those whose process has given its answer and not left yet. */
 PERCH_API size_t perch_service_jobs(const perch_service *service);
+
+/* How many processes have ended badly behind an answer that was the verdict: `warn` has told of the
+ * first of each binding, the audit log has all of them. */
+PERCH_API size_t perch_service_bad_exits(const perch_service *service);
 
 /* What a frontend did that was no job, for the audit log. NULL = not said. */
 typedef struct perch_service_note {

@@ -79,6 +79,12 @@ typedef struct perch_tool_result {
 	/* Of an MCP server: its blocks, a JSON array as it wrote them, and its structured content. */
 	perch_text content;
 	perch_text structured;
+	/* The verdict is that of the response (PERCH_TOOL_VERDICT_RESPONSE); what the exit behind it
+	 * would have made of it is known once the process has left. */
+	bool by_response;
+	bool has_left;
+	perch_tool_code exit_verdict; /* PERCH_TOOL_OK = it changes nothing */
+	perch_text exit_message;
 } perch_tool_result;
 
 /* ---- bindings --------------------------------------------------------------- */
@@ -97,6 +103,13 @@ typedef enum perch_tool_net {
 	PERCH_TOOL_NET_NONE,
 	PERCH_TOOL_NET_FULL,
 } perch_tool_net;
+
+/* What decides a call. */
+typedef enum perch_tool_verdict {
+	PERCH_TOOL_VERDICT_DEFAULT,  /* the exit */
+	PERCH_TOOL_VERDICT_EXIT,     /* an answer counts once the plugin has exited with status 0 */
+	PERCH_TOOL_VERDICT_RESPONSE, /* it counts at once; a bad exit behind it is recorded */
+} perch_tool_verdict;
 
 /* A binding made in memory. Lists end with NULL; NULL = an empty list. */
 typedef struct perch_tool_spec {
@@ -121,6 +134,7 @@ typedef struct perch_tool_spec {
 	const char *const *keep_env; /* names of variables of ours that it gets */
 	perch_tool_net net;
 	const char *const *presets; /* "git", "npm" …: see perch help tool allow */
+	perch_tool_verdict verdict;
 } perch_tool_spec;
 
 /* Copies everything. Fails with -EINVAL (blank name or command, an entry of
@@ -161,8 +175,8 @@ typedef struct perch_tool_request {
 	uint64_t invocation_ns; /* 0 = the binding's, as below */
 	uint64_t handshake_ns;
 	uint64_t teardown_ns;
-	bool strict; /* bytes behind the response make it malformed */
-	/* stderr as it comes. May be NULL; so may: */
+	bool strict; /* bytes behind the response make it malformed; so the exit decides */
+	/* stderr as it comes, up to `done`. May be NULL; so may: */
 	void (*stderr_bytes)(void *data, const char *bytes, size_t len);
 	/* The call is over. Called once, from the loop, never before the function
 	 * that starts it has returned; may free the call. */
@@ -173,6 +187,10 @@ typedef struct perch_tool_request {
 	 * refused. */
 	bool (*approve)(void *data, const char *tool, const char *input);
 	const char *caller; /* the caller, for the audit log; NULL = not recorded */
+	/* Behind a `done` whose result is by_response: the process has left, and the result says how.
+	 * Called once, from the loop; may free the call. A call that is freed before ends its process,
+	 * and nothing is recorded of its exit. */
+	void (*left)(perch_tool_call *call, void *data);
 } perch_tool_request;
 
 /* Starts a call. A failure of the call is its result, which comes by `done`; a refusal (no
@@ -183,13 +201,14 @@ PERCH_API int perch_tool_call_start(perch_host *host, const perch_tool_binding *
 	const perch_tool_request *request, perch_tool_call **ret_call, perch_err *err);
 
 /* Starts a call and runs the host until it is over, which `done` does not tell;
- * other children of the host are served meanwhile. Fails as perch_tool_call_start and
+ * other children of the host are served meanwhile. A process whose response was the verdict leaves
+ * while the host goes on (`left`). Fails as perch_tool_call_start and
  * perch_host_wait do, and with PERCH_EBUSY (from a callback); then there is no call. */
 PERCH_API int perch_tool_call_run(perch_host *host, const perch_tool_binding *binding,
 	const perch_tool_request *request, perch_tool_call **ret_call, perch_err *err);
 
 /* Ends a call with PERCH_TOOL_CANCELLED, unless its verdict is known. `done`
- * comes. */
+ * comes. Behind the answer it ends the process; `left` comes. */
 PERCH_API void perch_tool_call_cancel(perch_tool_call *call);
 
 /* NULL until it is over. Valid until the call is freed. */

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/paths.h"
+#include "wire/acp_tape.h"
 
 DEFINE_POINTER_CLEANUP(acp_cleanup_editor, struct acp_editor, acp_editor_free)
 
@@ -25,6 +26,7 @@ static void acp_editor_send(void *data, struct str line, bool is_response)
 {
 	struct acp_editor *editor = data;
 	(void)is_response; /* editors keep order: no gap is needed */
+	acp_tape(editor, "agent", true, line);
 	stdio_output_take(&editor->client.output, line, false);
 }
 
@@ -76,6 +78,7 @@ static const struct acp_agent_table acp_editor_table = {
 static void acp_editor_line(void *data, struct str line, bool is_too_long)
 {
 	struct acp_editor *editor = data;
+	acp_tape(editor, "agent", false, line);
 	acp_agent_line(editor->agent, line, is_too_long);
 }
 

@@ -1,6 +1,9 @@
 /* What an agent does, its tools and its plan, for the editor: written anew, so that nothing
  * reaches it that the protocol does not know. */
 #include "acp/editor_parts.h"
+
+#include <string.h>
+
 #include "base/cleanup.h"
 #include "base/macros.h"
 #include "data/json.h"
@@ -89,11 +92,55 @@ static void acp_activity_content(struct perch_json_writer *out, const perch_json
 	perch_json_end_array(out);
 }
 
-static void acp_activity_tool(struct perch_json_writer *out, const perch_json_value *tool)
+/* Where the agent is at work, so that an editor can follow it. */
+static void acp_activity_locations(struct perch_json_writer *out, const perch_json_value *tool)
 {
-	struct str title = acp_activity_text(tool, "title");
-	json_write_text(out, "sessionUpdate", title.data ? STR("tool_call") : STR("tool_call_update"));
-	json_write_text(out, "toolCallId", acp_activity_text(tool, "id"));
+	const perch_json_value *places = perch_json_get(tool, "locations");
+	int64_t line = 0;
+	if (perch_json_type_of(places) != PERCH_JSON_ARRAY)
+		return;
+	perch_json_write_name(out, "locations");
+	perch_json_begin_array(out);
+	perch_json_iter iter = perch_json_iterate(places);
+	for (const perch_json_value *item; (item = perch_json_next(&iter));) {
+		struct str path = acp_activity_text(item, "path");
+		if (!str_has_prefix(path, STR("/")))
+			continue;
+		perch_json_begin_object(out);
+		json_write_text(out, "path", path);
+		if (perch_json_whole_int64(perch_json_get(item, "line"), &line) == 0 && line >= 0 &&
+			line <= UINT32_MAX) {
+			perch_json_write_name(out, "line");
+			perch_json_write_int64(out, line);
+		}
+		perch_json_end_object(out);
+	}
+	perch_json_end_array(out);
+}
+
+/* Whether it is new to the editor; then it is known from now on. Past the limit none is. */
+static bool acp_activity_is_new(struct acp_task *task, struct str id)
+{
+	_cleanup_(buf_free) struct buf mark = { 0 };
+	buf_append_char(&mark, '\0');
+	buf_append(&mark, id.data, id.len);
+	buf_append_char(&mark, '\0');
+	if (mark.failed ||
+		(task->tools.len && memmem(task->tools.data, task->tools.len, mark.data, mark.len)))
+		return false;
+	if (task->tools.len + mark.len <= ACP_NOTES_MAX)
+		buf_append(&task->tools, mark.data, mark.len);
+	return true;
+}
+
+/* One that is called by a new title is still the same. */
+static void acp_activity_tool(
+	struct perch_json_writer *out, const perch_json_value *tool, struct acp_task *task)
+{
+	struct str id = acp_activity_text(tool, "id"), title = acp_activity_text(tool, "title");
+	bool is_call = title.data && acp_activity_is_new(task, id);
+	json_write_text(out, "sessionUpdate", is_call ? STR("tool_call") : STR("tool_call_update"));
+	json_write_text(out, "toolCallId", id);
 	if (title.data)
 		json_write_text(out, "title", title);
 	acp_activity_word(out, tool, "kind", acp_tool_kinds, COUNT(acp_tool_kinds));
@@ -101,6 +148,7 @@ static void acp_activity_tool(struct perch_json_writer *out, const perch_json_va
 	acp_activity_raw(out, "rawInput", tool, "input");
 	acp_activity_raw(out, "rawOutput", tool, "output");
 	acp_activity_content(out, tool);
+	acp_activity_locations(out, tool);
 }
 
 /* ---- plans ----------------------------------------------------------------- */
@@ -155,7 +203,7 @@ void acp_task_activity(struct acp_task *task, const perch_event *event)
 	if (str_is(str_from(event->code), "plan"))
 		acp_activity_plan(&out, root);
 	else
-		acp_activity_tool(&out, root);
+		acp_activity_tool(&out, root, task);
 	perch_json_end_object(&out);
 	if (!update.failed)
 		acp_session_update(task->chat->session, (struct str){ update.data, update.len });

@@ -77,6 +77,7 @@ struct acp_task {
 	struct buf notes; /* what went wrong, in words */
 	struct buf tail;  /* the last lines of stderr */
 	struct buf usage; /* JSON */
+	struct buf tools; /* the ids of those that the editor knows, a NUL around each */
 	char code[32];    /* of the first error */
 	struct acp_open_ask asks[ACP_OPEN_ASKS_MAX];
 	size_t ask_count;

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "acp/editor_parts.h"
+#include "base/clock.h"
 #include "base/cleanup.h"
 #include "base/err.h"
 #include "data/json.h"
@@ -311,6 +312,9 @@ void acp_store_delete(struct acp_editor *editor, const struct acp_wish *wish)
 
 /* ---- keeping --------------------------------------------------------------- */
 
+/* Behind a turn the next one may begin at once: writing leaves it the processors. */
+#define ACP_STORE_PATIENCE_NS (20 * NSEC_PER_MSEC)
+
 static int64_t acp_store_now_ms(void)
 {
 	struct timespec now;
@@ -333,6 +337,7 @@ void acp_store_add(const struct acp_task *task)
 		.reply = { task->reply.data ? task->reply.data : "", task->reply.len },
 		.time_ms = acp_store_now_ms(),
 		.cwd = str_from(chat->cwd),
+		.patience_ns = ACP_STORE_PATIENCE_NS,
 	};
 	if (transcripts_add(editor->transcripts, &turn) < 0)
 		acp_editor_warn(editor, "a turn is not kept: there is no memory for it");

@@ -204,6 +204,7 @@ void acp_task_free(struct acp_task *task)
 	buf_free(&task->notes);
 	buf_free(&task->tail);
 	buf_free(&task->usage);
+	buf_free(&task->tools);
 	free(task);
 }
 DEFINE_POINTER_CLEANUP(acp_cleanup_task, struct acp_task, acp_task_free)

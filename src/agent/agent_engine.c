@@ -98,7 +98,7 @@ static void agent_engine_excerpt(struct str line, char out[SHOWN_BYTES + 1])
 
 void engine_warn(struct agent_engine *engine, const char *what, struct str text)
 {
-	enum { WARNING_MAX = 512 };
+	enum { WARNING_MAX = 4096 }; /* long paths, and the command that allows them */
 	char words[WARNING_MAX];
 	size_t shown = text.len < WARNING_MAX ? text.len : WARNING_MAX;
 	snprintf(words, sizeof(words), "%s%s%.*s", what ? what : "", what && text.len ? ": " : "",

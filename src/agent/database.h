@@ -23,6 +23,7 @@ enum statement {
 	SQL_ROLLBACK,
 	SQL_TICKET_TAKE,
 	SQL_TICKET_FIRST,
+	SQL_TICKET_LAST,
 	SQL_TICKET_DROP,
 	SQL_SESSION_ID,
 	SQL_SESSION_SET_ID,
@@ -108,6 +109,9 @@ void query_end(struct query *query);
 /* Runs a statement to its end. */
 int database_run(struct database *database, enum statement which, const struct arguments *arguments,
 	perch_err *err);
+
+/* Prepares what the end of a turn asks for. Where that fails, it is told when it is asked for. */
+void database_prepare_end(struct database *database);
 
 /* Takes back what a transaction did; harmless without one. */
 void database_rollback(struct database *database);

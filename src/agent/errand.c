@@ -44,7 +44,7 @@ static const struct sandbox_policy *errand_policy(const struct resident *residen
 static const char *const *errand_environment(
 	const struct errand *errand, struct arena *arena, const char *const *more)
 {
-	const struct resident *resident = errand->session->resident;
+	const struct resident *resident = errand->resident;
 	const struct sandbox *sandbox =
 		resident->sandbox ? resident->sandbox : resident->errands.sandbox;
 	const char *tmp = sandbox_tmp(sandbox);
@@ -71,49 +71,84 @@ void errand_answer(struct errand *errand, uint64_t number, const struct buf *jso
 		return;
 	}
 	acp_talk_answer(errand->session->talk, number, (struct str){ json->data, json->len });
-	resident_check(errand->session->resident);
+	resident_check(errand->resident);
 }
 
 void errand_refuse(struct errand *errand, uint64_t number, struct str text)
 {
 	acp_talk_refuse(errand->session->talk, number, JSONRPC_INTERNAL_ERROR, text);
-	resident_check(errand->session->resident);
+	resident_check(errand->resident);
 }
 
-/* The user is told too, with the command that allows it. */
-void errand_explain(struct errand *errand, const char *what, struct str said, struct buf *out)
+void errand_give_up(struct errand *errand, const struct buf *text)
 {
-	const struct resident *resident = errand->session->resident;
-	const char *widen_by = resident->profile.widen_by;
+	errand_refuse(errand, errand->number,
+		text->failed ? STR("out of memory") : (struct str){ text->data, text->len });
+	errand_free(errand);
+}
+
+/* A file that cannot be read is not shown by what allows to write it: the sandbox is not why. */
+static bool errand_is_hindered(
+	const struct errand *errand, const struct explain_context *context, struct str said)
+{
+	struct explain_advice advice;
+	return errand->kind != ERRAND_READ ||
+		(explain_advise(context, said, &advice) && strcmp(advice.option, "--read") == 0);
+}
+
+/* The last lines. What allows it stands behind them, and must be seen. */
+static struct str errand_shorten(struct str said)
+{
+	if (said.len <= ERRAND_SHOWN)
+		return said;
+	said = (struct str){ said.data + said.len - ERRAND_SHOWN, ERRAND_SHOWN };
+	struct str rest = said;
+	str_cut(&rest, '\n');
+	return rest.len ? rest : said;
+}
+
+bool errand_explain(const struct errand *errand, const char *what, struct str said, struct buf *out)
+{
+	const char *widen_by = errand->resident->profile.widen_by;
 	const struct explain_context context = {
-		.policy = errand_policy(resident),
+		.policy = errand_policy(errand->resident),
 		.policy_name = "fledge",
 		.widen_by = widen_by ? widen_by : "",
 	};
 	_cleanup_(buf_free) struct buf hint = { 0 };
 	said = str_trim(said);
+	struct str shown = errand_shorten(said);
 	buf_append_text(out, what);
-	buf_append_text(out, said.len ? ": " : "");
-	utf8_append_replaced(out, said.data, said.len);
-	if (!explain_failure(&context, said, &hint) || hint.failed)
-		return;
+	buf_append_text(out, shown.len ? ": " : "");
+	utf8_append_replaced(out, shown.data, shown.len);
+	if (!errand_is_hindered(errand, &context, said) || !explain_failure(&context, said, &hint) ||
+		hint.failed)
+		return false;
 	buf_append_text(out, "; ");
 	buf_append(out, hint.data, hint.len);
-	const struct acp_said told = { .kind = ACP_SAID_NOISE, .text = { out->data, out->len } };
-	if (!out->failed && errand->session->seat)
-		seat_tell(errand->session->seat, &told);
+	return true;
 }
 
+void errand_tell_user(struct resident_session *session, const struct buf *text)
+{
+	const struct acp_said told = { .kind = ACP_SAID_NOISE, .text = { text->data, text->len } };
+	if (!text->failed && session->seat)
+		seat_tell(session->seat, &told);
+}
+
+/* The user is told too, with the command that allows it: behind all else. */
 static void errand_fail(struct errand *errand, const char *what)
 {
 	static const struct str reader = STR("/bin/cat: ");
 	_cleanup_(buf_free) struct buf text = { 0 };
+	struct resident_session *session = errand->session;
 	struct str said = tail_text(&errand->tail);
 	if (str_has_prefix(said, reader))
 		said = (struct str){ said.data + reader.len, said.len - reader.len };
-	errand_explain(errand, what, said, &text);
-	errand_refuse(errand, errand->number,
-		text.failed ? STR("out of memory") : (struct str){ text.data, text.len });
+	bool is_hindered = errand_explain(errand, what, said, &text);
+	errand_give_up(errand, &text);
+	if (is_hindered)
+		errand_tell_user(session, &text);
 }
 
 /* ---- files ------------------------------------------------------------------- */
@@ -127,7 +162,7 @@ static struct str errand_cut_lines(struct str text, uint64_t first, uint64_t cou
 	struct str end = rest;
 	for (uint64_t i = 0; i < count && end.len; i++)
 		str_cut(&end, '\n');
-	return count ? (struct str){ rest.data, rest.len - end.len } : rest;
+	return (struct str){ rest.data, rest.len - end.len };
 }
 
 static void errand_give_file(struct errand *errand)
@@ -150,16 +185,22 @@ static void errand_file_done(struct errand *errand, const perch_result *result)
 {
 	static const struct buf nothing = { .data = (char *)"{}", .len = 2 };
 	bool is_read = errand->kind == ERRAND_READ;
-	if (errand->is_too_long)
-		errand_refuse(errand, errand->number, STR("the file is too large: it has more than 4 MiB"));
-	else if (errand->is_late)
-		errand_refuse(errand, errand->number, STR("it takes too long"));
-	else if (result->signal || result->exit_code != 0)
+	bool has_failed = result->signal || result->exit_code != 0;
+	if (has_failed && errand->session && !errand->is_too_long && !errand->is_late) {
 		errand_fail(errand, is_read ? "the file cannot be read" : "the file cannot be written");
+		return;
+	}
+	if (!errand->session)
+		; /* nobody waits for it */
+	else if (errand->is_too_long)
+		errand_refuse(errand, errand->number, STR("the file is too large: it has more than 4 MiB"));
+	else if (has_failed)
+		errand_refuse(errand, errand->number, STR("it takes too long"));
 	else if (is_read)
 		errand_give_file(errand);
 	else
 		errand_answer(errand, errand->number, &nothing);
+	errand_free(errand);
 }
 
 /* ---- the child --------------------------------------------------------------- */
@@ -184,12 +225,13 @@ static void errand_on_ended(perch_child *child, void *data, const perch_result *
 {
 	(void)child;
 	struct errand *errand = data;
-	if (errand->kind == ERRAND_TERMINAL) {
+	struct resident *resident = resident_enter(errand->resident);
+	if (errand->kind == ERRAND_TERMINAL)
 		errand_terminal_done(errand, result);
-		return;
-	}
-	errand_file_done(errand, result);
-	errand_free(errand);
+	else
+		errand_file_done(errand, result);
+	resident_finish(resident);
+	resident_leave(resident);
 }
 
 static const perch_child_events errand_events = {
@@ -203,12 +245,12 @@ static void errand_due(perch_timer *timer, void *data)
 	(void)timer;
 	struct errand *errand = data;
 	errand->is_late = true;
-	perch_child_signal(errand->child, SIGKILL);
+	perch_child_stop(errand->child);
 }
 
 int errand_start(struct errand *errand, const struct errand_command *command, perch_err *err)
 {
-	struct resident *resident = errand->session->resident;
+	struct resident *resident = errand->resident;
 	_cleanup_(arena_free) struct arena arena = { 0 };
 	struct sandbox *sandbox = NULL;
 	perch_child_spec spec = PERCH_CHILD_SPEC_INIT;
@@ -242,7 +284,7 @@ void errand_free(struct errand *errand)
 	if (!errand)
 		return;
 	if (errand->is_listed)
-		list_remove(&errand->session->resident->errands.all, errand);
+		list_remove(&errand->resident->errands.all, errand);
 	perch_child_free(errand->child);
 	perch_timer_free(errand->timer);
 	buf_free(&errand->out);
@@ -265,6 +307,7 @@ struct errand *errand_new(struct resident_session *session, enum errand_kind kin
 		err_no_memory(err);
 		return NULL;
 	}
+	errand->resident = resident;
 	errand->session = session;
 	errand->kind = kind;
 	errand->number = number;
@@ -274,14 +317,43 @@ struct errand *errand_new(struct resident_session *session, enum errand_kind kin
 	return errand;
 }
 
+/* What writes a file has something beside it: it is asked to end, and takes that with it. */
+static void errand_end(struct errand *errand)
+{
+	static const struct str over = STR("the turn is over");
+	struct acp_talk *talk = errand->session->talk;
+	if (errand->kind != ERRAND_TERMINAL)
+		acp_talk_refuse(talk, errand->number, JSONRPC_CANCELLED, over);
+	for (size_t i = 0; i < errand->waiting_count; i++)
+		acp_talk_refuse(talk, errand->waiting[i], JSONRPC_CANCELLED, over);
+	resident_check(errand->resident);
+	if (errand->kind == ERRAND_WRITE && errand->child) {
+		errand->session = NULL;
+		perch_child_stop(errand->child);
+	} else {
+		errand_free(errand);
+	}
+}
+
 void errands_end(struct resident_session *session)
 {
 	struct errand *errand = list_first(&session->resident->errands.all), *next;
 	for (; errand; errand = next) {
 		next = list_next(errand);
 		if (errand->session == session)
-			errand_free(errand);
+			errand_end(errand);
 	}
+}
+
+/* That nobody waits for is not read on; a terminal goes on. */
+void errand_withdraw(struct resident_session *session, uint64_t number)
+{
+	struct errand *errand = list_first(&session->resident->errands.all);
+	while (errand &&
+		(errand->session != session || errand->kind == ERRAND_TERMINAL || errand->number != number))
+		errand = list_next(errand);
+	if (errand)
+		errand_end(errand);
 }
 
 void errands_close(struct resident *resident)

@@ -11,6 +11,7 @@ enum {
 	ERRAND_FILE_MAX = 4 * 1024 * 1024, /* bytes that are read */
 	ERRAND_OUTPUT_MAX = 1024 * 1024,   /* of a terminal that are kept */
 	ERRAND_STDERR_TAIL = 4 * 1024,     /* bytes */
+	ERRAND_SHOWN = 500,                /* bytes of what a command has said, beside why it failed */
 	ERRAND_WORDS_MAX = 1024,           /* arguments, variables */
 	ERRAND_WAITING_MAX = 8,            /* requests that wait for the end of a terminal */
 };
@@ -20,17 +21,18 @@ enum errand_kind { ERRAND_READ, ERRAND_WRITE, ERRAND_TERMINAL };
 
 struct errand {
 	struct link link;
-	struct resident_session *session;
+	struct resident *resident;
+	struct resident_session *session; /* NULL: its turn is over, and it is being stopped */
 	enum errand_kind kind;
 	uint64_t number; /* of its request, and so the name of a terminal */
 	perch_child *child;
 	perch_timer *timer;
 	struct buf out;       /* of a file */
 	struct tail tail;     /* of stderr, or all output of a terminal */
-	uint64_t line, limit; /* of a file: the first line, and how many; 0 = all */
+	uint64_t line, limit; /* of a file: the first line, and how many */
 	bool is_listed, is_too_long, is_late;
-	bool is_done; /* a terminal: how it ended */
-	int exit_code, signal;
+	bool is_done;          /* a terminal: how it ended */
+	int exit_code, signal; /* the code is -1 where nobody knows it */
 	uint64_t waiting[ERRAND_WAITING_MAX];
 	size_t waiting_count;
 };
@@ -53,8 +55,19 @@ void errand_free(struct errand *errand);
 void errand_answer(struct errand *errand, uint64_t number, const struct buf *json);
 void errand_refuse(struct errand *errand, uint64_t number, struct str text);
 
-/* "what: said; what allows it"; where the sandbox is why, the user is told as well. */
-void errand_explain(struct errand *errand, const char *what, struct str said, struct buf *out);
+/* "what: said; what allows it". Returns whether the sandbox is why: then the user is to be told. */
+bool errand_explain(
+	const struct errand *errand, const char *what, struct str said, struct buf *out);
+
+/* Tells the user of its turn. That may end here, and its errands with it. */
+void errand_tell_user(struct resident_session *session, const struct buf *text);
+
+/* The request fails by this text, and the errand is gone. */
+void errand_give_up(struct errand *errand, const struct buf *text);
+
+/* ---- errand_write.c ---------------------------------------------------------- */
+
+extern const char errand_write_script[];
 
 /* ---- errand_terminal.c ------------------------------------------------------- */
 

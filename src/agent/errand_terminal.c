@@ -14,7 +14,7 @@ static void errand_write_exit(const struct errand *errand, struct perch_json_wri
 {
 	char name[32];
 	perch_json_write_name(out, "exitCode");
-	if (errand->signal)
+	if (errand->signal || errand->exit_code < 0)
 		perch_json_write_null(out);
 	else
 		perch_json_write_int64(out, errand->exit_code);
@@ -46,14 +46,19 @@ static void errand_tell_exit(struct errand *errand, uint64_t number)
 void errand_terminal_done(struct errand *errand, const perch_result *result)
 {
 	_cleanup_(buf_free) struct buf text = { 0 };
+	struct resident_session *session = errand->session;
+	bool is_hindered = false;
 	errand->is_done = true;
 	errand->signal = result->signal;
-	errand->exit_code = result->status_known && result->exit_code >= 0 ? result->exit_code : 0;
-	if (errand->exit_code)
-		errand_explain(errand, "a command of the agent failed", tail_text(&errand->tail), &text);
+	errand->exit_code = result->status_known ? result->exit_code : -1;
+	if (errand->exit_code > 0)
+		is_hindered = errand_explain(
+			errand, "a command of the agent failed", tail_text(&errand->tail), &text);
 	for (size_t i = 0; i < errand->waiting_count; i++)
 		errand_tell_exit(errand, errand->waiting[i]);
 	errand->waiting_count = 0;
+	if (is_hindered)
+		errand_tell_user(session, &text);
 }
 
 void errand_terminal_output(struct errand *errand, uint64_t number)

@@ -2,6 +2,7 @@
  * name. */
 #include "agent/database.h"
 #include "base/cleanup.h"
+#include "base/macros.h"
 
 #define SPENDING " input_tokens, output_tokens, total_tokens, cost_micros, spent_ms"
 /* A sum that stays exact, see USAGE_MAX. */
@@ -13,11 +14,11 @@ static const char *const statements[STATEMENTS] = {
 	[SQL_BEGIN] = "BEGIN IMMEDIATE",
 	[SQL_COMMIT] = "COMMIT",
 	[SQL_ROLLBACK] = "ROLLBACK",
-	[SQL_TICKET_TAKE] =
-		"INSERT INTO ticket VALUES (?1, ?2, ?3, max(?4, 1 + coalesce((SELECT number FROM ticket"
-		" WHERE " THE_KEY " ORDER BY number DESC LIMIT 1), 0)), ?5) RETURNING number",
+	[SQL_TICKET_TAKE] = "INSERT INTO ticket VALUES (?1, ?2, ?3, ?4, ?5)",
 	[SQL_TICKET_FIRST] =
 		"SELECT number, holder FROM ticket WHERE " THE_KEY " ORDER BY number LIMIT 1",
+	[SQL_TICKET_LAST] =
+		"SELECT number, holder FROM ticket WHERE " THE_KEY " ORDER BY number DESC LIMIT 1",
 	[SQL_TICKET_DROP] = "DELETE FROM ticket WHERE " THE_KEY " AND number = ?4 AND holder = ?5",
 	[SQL_SESSION_ID] = "SELECT id, spent_ms, permits FROM session WHERE " THE_KEY,
 	[SQL_SESSION_SET_ID] = "INSERT INTO session (profile, sender, name, id, last_used, turns)"
@@ -51,6 +52,14 @@ static int query_prepare(struct database *database, enum statement which, perch_
 	int code = database->sqlite.prepare_v3(database->handle, statements[which], -1,
 		SQLITE_PREPARE_PERSISTENT, &database->statements[which], NULL);
 	return code == SQLITE_OK ? 0 : database_fail(database, code, err);
+}
+
+void database_prepare_end(struct database *database)
+{
+	static const enum statement of_end[] = { SQL_SESSION_SET_ID, SQL_SESSION_COUNT,
+		SQL_TICKET_DROP };
+	for (size_t i = 0; i < COUNT(of_end); i++)
+		query_prepare(database, of_end[i], NULL);
 }
 
 static int query_bind_text(const struct query *query, int at, const char *text)

@@ -6,14 +6,15 @@
 #include "agent/resident_parts.h"
 #include "base/clock.h"
 #include "base/macros.h"
+#include "wire/acp_tape.h"
 
-static struct resident *resident_enter(struct resident *resident)
+struct resident *resident_enter(struct resident *resident)
 {
 	resident->entered++;
 	return resident;
 }
 
-static void resident_leave(struct resident *resident)
+void resident_leave(struct resident *resident)
 {
 	if (--resident->entered == 0 && resident->is_over)
 		resident_free(resident);
@@ -43,6 +44,8 @@ void resident_forget_session(struct resident_session *session)
 	errands_end(session);
 	acp_talk_close(session->talk);
 	list_remove(&session->resident->sessions, session);
+	session->resident->kept_bytes -= session->kept.len - session->kept_at;
+	buf_free(&session->kept);
 	free(session);
 }
 
@@ -116,6 +119,8 @@ static void resident_take_end(struct resident_session *session, const struct acp
 
 static void resident_take(struct resident_session *session, const struct acp_said *said)
 {
+	if (said->kind == ACP_SAID_WITHDRAWN)
+		errand_withdraw(session, said->number);
 	if (said->kind == ACP_SAID_OPEN)
 		resident_take_open(session, said);
 	else if (said->kind == ACP_SAID_STOPPED || said->kind == ACP_SAID_ERROR)
@@ -163,6 +168,7 @@ static void resident_send(void *data, struct str text)
 	const struct resident_line line = { true, text };
 	if (resident->is_over)
 		return;
+	acp_tape(resident, "client", true, text);
 	resident_tell_seats(resident, resident_tell_line, &line);
 	int r = resident->child ? perch_child_write(resident->child, text.data, text.len + 1) : 0;
 	resident->is_deaf = resident->is_deaf || r == -ENOMEM;
@@ -191,6 +197,7 @@ static void resident_break(struct resident *resident)
 const struct acp_client_table resident_client_table = {
 	.send = resident_send,
 	.said = resident_said,
+	.keep = resident_keep,
 };
 
 /* ---- the process ----------------------------------------------------------- */
@@ -202,6 +209,7 @@ static void resident_on_line(
 	(void)stream;
 	struct resident *resident = resident_enter(data);
 	const struct resident_line told = { false, { line->data, line->len } };
+	acp_tape(resident, "client", false, told.text);
 	resident_tell_seats(resident, resident_tell_line, &told);
 	resident->line_bytes = line->len + 1;
 	if (!resident->is_over)
@@ -248,12 +256,25 @@ static void resident_tell_gone(struct seat *seat, const void *what)
 static void resident_on_ended(perch_child *child, void *data, const perch_result *result)
 {
 	(void)child;
+	(void)result; /* the child keeps it */
 	struct resident *resident = resident_enter(data);
 	resident->is_leaving = true;
-	resident_tell_seats(resident, resident_tell_gone, result);
+	resident_tell_all_kept(resident);
+	struct resident_session *session = list_first(&resident->sessions);
+	for (; session; session = list_next(session))
+		errands_end(session);
+	resident->has_ended = true;
+	resident_finish(resident);
+	resident_leave(resident);
+}
+
+void resident_finish(struct resident *resident)
+{
+	if (!resident->has_ended || resident->is_over || resident->errands.all.count)
+		return;
+	resident_tell_seats(resident, resident_tell_gone, perch_child_result(resident->child));
 	if (!resident->is_over)
 		resident_free(resident);
-	resident_leave(resident);
 }
 
 const perch_child_events resident_child_events = {
@@ -323,6 +344,7 @@ void resident_free(struct resident *resident)
 	errands_close(resident);
 	acp_client_free(resident->client);
 	perch_timer_free(resident->idle);
+	perch_timer_free(resident->again);
 	sandbox_close(resident->sandbox);
 	launch_free(&resident->launch);
 	arena_free(&resident->arena);

@@ -20,9 +20,13 @@ struct seat;
 enum {
 	RESIDENTS_MAX = 64,                     /* processes at a time, of all profiles */
 	RESIDENT_UNREAD_MAX = 64 * 1024 * 1024, /* bytes that one may leave unread on its stdin */
+	RESIDENT_KEPT_MAX = 8 * 1024 * 1024,    /* bytes that wait for a turn which is held */
+	RESIDENT_KEPT_ALL = 32 * 1024 * 1024,   /* for all turns of a process */
 };
 
 struct seat_events {
+	/* The MCP servers of a session that is opened, as a list: those that the agent can reach. */
+	void (*servers)(void *data, const struct acp_abilities *abilities, struct buf *out);
 	/* What it is asked, as a list of blocks; once its session is open. */
 	void (*prompt)(void *data, const struct acp_abilities *abilities, struct buf *out);
 	/* Of its session, from OPEN to STOPPED or ERROR; FAILED and NOISE are of the process. bytes:
@@ -39,8 +43,7 @@ struct seat_events {
 struct seat_options {
 	struct residents *residents; /* NULL = a process of its own */
 	const struct agent_turn_options *turn;
-	const char *cwd;    /* of the process; NULL = ours */
-	struct str servers; /* JSON, a list, for a session that is opened */
+	const char *cwd; /* of the process; NULL = ours */
 	const struct seat_events *events;
 	void *data;
 };
@@ -64,7 +67,8 @@ void seat_permit(struct seat *seat, uint64_t number, struct str option);
 void seat_answer(struct seat *seat, uint64_t number, struct str result);
 void seat_refuse(struct seat *seat, uint64_t number, struct str why);
 
-/* Back-pressure: nothing more is read of the process. */
+/* Back-pressure: it is told nothing more of its session. Where no other turn needs the process,
+ * nothing is read of that; else what it is not told waits, and past RESIDENT_KEPT_MAX it fails. */
 void seat_hold(struct seat *seat, bool is_held);
 
 bool seat_is_own(const struct seat *seat);       /* nobody else uses its process */

@@ -1,5 +1,6 @@
 /* What the parts of residents know of each other: residents.c keeps processes, resident.c is one,
- * resident_start.c starts it, seat.c is what a turn has of it. */
+ * resident_start.c starts it, resident_held.c keeps what is said to turns that are held, seat.c is
+ * what a turn has of it. */
 #ifndef AGENT_RESIDENT_PARTS_H
 #define AGENT_RESIDENT_PARTS_H
 
@@ -23,8 +24,10 @@ struct resident_session {
 	struct seat *seat; /* the turn that it has; NULL = none */
 	uint64_t used_ns;
 	bool is_open;
-	bool is_busy; /* a prompt is under way; without a seat, nobody waits for its end */
-	bool is_dead; /* it could not be opened */
+	bool is_busy;    /* a prompt is under way; without a seat, nobody waits for its end */
+	bool is_dead;    /* it could not be opened */
+	struct buf kept; /* lines of it that nobody has taken yet */
+	size_t kept_at;  /* the first of them */
 	char id[ACP_TALK_ID_MAX + 1];
 };
 
@@ -54,13 +57,16 @@ struct resident {
 	struct list sessions;
 	struct resident_errands errands;
 	size_t line_bytes; /* of the line at hand */
+	size_t kept_bytes; /* that wait for all its turns */
 	perch_timer *idle;
+	perch_timer *again; /* for what was kept */
 	uint64_t used_ns;
-	unsigned holds;
 	unsigned round;   /* of telling every seat something */
 	unsigned entered; /* how many calls of the loop are at work */
+	bool is_read;     /* its stdout: not where all turns are held */
 	bool is_leaving;  /* it takes no more turns */
 	bool is_deaf;     /* there was no memory for what it was to be told */
+	bool has_ended;   /* its process; what it has begun may not */
 	bool is_over;     /* freed while they were */
 };
 
@@ -100,6 +106,9 @@ extern const struct acp_client_table resident_client_table;
 
 void resident_idle_due(perch_timer *timer, void *data);
 
+struct resident *resident_enter(struct resident *resident);
+void resident_leave(struct resident *resident);
+
 /* Behind what was said to it: if there was no memory for it, its turns fail, from the loop. It
  * would wait for ever, and so would they. */
 void resident_check(struct resident *resident);
@@ -111,6 +120,9 @@ void resident_tell_seats(
 /* Asks it to end; again: makes it. */
 void resident_stop(struct resident *resident);
 
+/* Its seats lose it and it is freed, once its process and its errands have ended. */
+void resident_finish(struct resident *resident);
+
 /* A turn has left it: it waits for the next one, or ends. */
 void resident_settle(struct resident *resident);
 
@@ -119,10 +131,28 @@ void resident_forget_session(struct resident_session *session);
 /* Kills what is left of it. Seats lose it. NULL is fine. */
 void resident_free(struct resident *resident);
 
+/* ---- resident_held.c --------------------------------------------------------- */
+
+/* A line of a session whose turn is held. */
+void resident_keep(void *data, struct acp_talk *talk, struct str line);
+
+/* A turn is held, or no more, or has come or gone: the process is read as long as one of its turns
+ * can be told something. */
+void resident_balance(struct resident *resident);
+
+/* What was kept is told now, to turns that are held as well. */
+void resident_tell_kept(struct resident_session *session);
+void resident_tell_all_kept(struct resident *resident);
+
+void resident_again_due(perch_timer *timer, void *data);
+
 /* ---- errand_take.c, errand.c -------------------------------------------------- */
 
 /* The agent asks for a file or a terminal: it is answered, now or later. */
 void errand_take(struct resident_session *session, const struct acp_said *said);
+
+/* It does not want it any more: it was answered. */
+void errand_withdraw(struct resident_session *session, uint64_t number);
 
 /* Ends all that is done for a session, or for all of them. */
 void errands_end(struct resident_session *session);

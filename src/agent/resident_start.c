@@ -77,10 +77,11 @@ static int resident_copy_options(
 
 /* ---- what makes two of them the same --------------------------------------- */
 
+/* With their lengths: no text can pass for two, nor for the end of its list. */
 static void resident_key_list(struct buf *key, const char *const *list)
 {
 	for (; list && *list; list++)
-		buf_append(key, *list, strlen(*list) + 1);
+		buf_printf(key, "%zu:%s", strlen(*list), *list);
 	buf_append_char(key, '\n');
 }
 
@@ -91,17 +92,15 @@ const char *resident_key(struct arena *arena, const struct seat_options *options
 	const struct policy_widening *widening = &profile->widening;
 	_cleanup_(buf_free) struct buf key = { 0 };
 	char cwd[PATH_MAX];
-	buf_printf(&key, "%s\n%s\n%s\n%d %d\n", profile->path, profile->sha256,
-		realpath(options->cwd ? options->cwd : ".", cwd) ? cwd : "", profile->is_sandboxed,
-		widening->net);
+	const char *const place[] = { profile->path, profile->sha256,
+		realpath(options->cwd ? options->cwd : ".", cwd) ? cwd : "", NULL };
+	buf_printf(&key, "%d %d\n", profile->is_sandboxed, widening->net);
+	resident_key_list(&key, place);
 	resident_key_list(&key, turn->env);
 	resident_key_list(&key, widening->read);
 	resident_key_list(&key, widening->write);
 	resident_key_list(&key, widening->env);
 	resident_key_list(&key, widening->presets);
-	/* A key is a text: what ends a word of it is not NUL. */
-	for (size_t i = 0; i < key.len; i++)
-		key.data[i] = key.data[i] ? key.data[i] : '\1';
 	return key.failed ? NULL : arena_dup(arena, (struct str){ key.data, key.len });
 }
 
@@ -161,9 +160,12 @@ int resident_start(perch_host *host, const struct seat_options *options,
 	if (!resident)
 		return err_no_memory(err);
 	resident->host = host;
+	resident->is_read = true;
 	int r = resident_copy_options(resident, options, err);
 	if (r == 0)
 		r = perch_timer_new(host, resident_idle_due, resident, &resident->idle, err);
+	if (r == 0)
+		r = perch_timer_new(host, resident_again_due, resident, &resident->again, err);
 	if (r == 0)
 		r = resident_prepare(resident, err);
 	if (r == 0)

@@ -67,9 +67,14 @@ static bool seat_close_oldest(struct resident *resident)
 static int seat_open_session(struct seat *seat, struct resident_session *session)
 {
 	struct resident *resident = seat->resident;
+	_cleanup_(buf_free) struct buf servers = { 0 };
+	seat->options.events->servers(
+		seat->options.data, acp_client_abilities(resident->client), &servers);
+	if (servers.failed)
+		return -ENOMEM;
 	const struct acp_talk_options options = {
 		.cwd = str_from(resident->cwd),
-		.servers = seat->options.servers,
+		.servers = { servers.data, servers.len },
 		.id = str_from(seat->options.turn->session_id),
 		.data = session,
 	};
@@ -86,6 +91,7 @@ static void seat_join(struct seat *seat, struct resident_session *session)
 	session->seat = seat;
 	seat->session = session;
 	seat->state = SEAT_OPENING;
+	resident_balance(seat->resident);
 	seat_tell(seat, &said);
 	if (seat->session)
 		seat_prompt(seat);
@@ -116,21 +122,23 @@ void seat_open(struct seat *seat)
 	list_append(&seat->resident->sessions, session);
 	seat->session = session;
 	seat->state = SEAT_OPENING;
+	resident_balance(seat->resident);
 }
 
 void seat_detach(struct seat *seat)
 {
 	if (seat->session) {
+		errands_end(seat->session);
 		seat->session->seat = NULL;
 		seat->session->used_ns = clock_now_ns();
 	}
 	seat->session = NULL;
-	if (!seat->resident)
+	struct resident *resident = seat->resident;
+	if (!resident)
 		return;
-	if (seat->is_held)
-		seat_hold(seat, false);
-	list_remove(&seat->resident->seats, seat);
+	list_remove(&resident->seats, seat);
 	seat->resident = NULL;
+	resident_balance(resident);
 }
 
 /* ---- the end --------------------------------------------------------------- */
@@ -140,8 +148,10 @@ static void seat_give_up(struct seat *seat)
 {
 	seat->resident->is_leaving = true;
 	seat->state = SEAT_DONE;
-	if (seat->session)
+	if (seat->session) {
+		errands_end(seat->session);
 		seat->session->seat = NULL;
+	}
 	seat->session = NULL;
 	seat->options.events->gone(seat->options.data, NULL);
 }
@@ -159,10 +169,19 @@ static void seat_force(struct seat *seat)
 	}
 }
 
+/* That it has ended may be among what was kept, and the turn be gone behind it. */
 static void seat_grace_due(perch_timer *timer, void *data)
 {
 	(void)timer;
-	seat_force(data);
+	struct seat *seat = data;
+	struct resident_session *session = seat->session;
+	struct resident *resident = seat->resident ? resident_enter(seat->resident) : NULL;
+	if (resident && session)
+		resident_tell_kept(session);
+	if (!resident || !session || session->seat == seat)
+		seat_force(seat);
+	if (resident)
+		resident_leave(resident);
 }
 
 void seat_stop(struct seat *seat)
@@ -172,6 +191,8 @@ void seat_stop(struct seat *seat)
 	if (seat->state == SEAT_DONE && !seat_is_own(seat))
 		return;
 	seat->is_stopping = true;
+	if (seat->resident)
+		resident_balance(seat->resident);
 	if (asks) {
 		acp_talk_cancel(seat->session->talk);
 		perch_timer_set(seat->grace, grace_ns);
@@ -271,20 +292,12 @@ void seat_refuse(struct seat *seat, uint64_t number, struct str why)
 	resident_check(seat->resident);
 }
 
-/* As long as one of its turns is not read, the process is not. */
 void seat_hold(struct seat *seat, bool is_held)
 {
-	struct resident *resident = seat->resident;
-	if (!resident || seat->is_held == is_held)
+	if (!seat->resident || seat->is_held == is_held)
 		return;
 	seat->is_held = is_held;
-	resident->holds += is_held ? 1 : -1U;
-	if (!resident->child)
-		return;
-	if (resident->holds)
-		perch_child_pause(resident->child, PERCH_STDOUT);
-	else
-		perch_child_resume(resident->child, PERCH_STDOUT);
+	resident_balance(seat->resident);
 }
 
 /* ---- the beginning --------------------------------------------------------- */
@@ -311,6 +324,7 @@ int seat_take(
 	perch_timer_set(resident->idle, UINT64_MAX);
 	seat->resident = resident;
 	list_append(&resident->seats, seat);
+	resident_balance(resident);
 	if (acp_client_is_ready(resident->client))
 		perch_timer_set(resident->idle, 0); /* from the loop */
 	*ret_seat = steal(&seat);

@@ -112,9 +112,19 @@ static void session_jobs_finish_first(
 	}
 }
 
+void session_jobs_prepare_end(struct sessions *sessions)
+{
+	if (!sessions->is_end_prepared && !timer_is_set(&sessions->job_timer))
+		timer_set(&sessions->loop->timers, &sessions->job_timer, TIMER_THEN);
+}
+
 static void session_jobs_due(struct timer *timer, uint64_t now_ns)
 {
 	struct sessions *sessions = container_of(timer, struct sessions, job_timer);
+	if (!sessions->jobs.count && !sessions->is_end_prepared) {
+		sessions->is_end_prepared = true;
+		database_prepare_end(&sessions->database);
+	}
 	while (sessions->jobs.count) {
 		const struct session_job *first = list_first(&sessions->jobs);
 		perch_err err = { 0 };

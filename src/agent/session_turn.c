@@ -50,6 +50,7 @@ void session_turn_fail(struct session_turn *turn, const perch_err *err)
 static void session_turn_call_ready(struct session_turn *turn)
 {
 	session_turn_move(turn, TURN_RUNNING);
+	session_jobs_prepare_end(turn->sessions);
 	if (!turn->is_silent)
 		turn->ready(turn->data, turn, turn->left.id);
 }
@@ -184,11 +185,9 @@ static int session_turn_take_place(struct session_job *job, perch_err *err)
 {
 	struct session_turn *turn = TURN_OF(job, begin);
 	struct sessions *sessions = turn->sessions;
-	struct database *database = &sessions->database;
 	session_left_free(&turn->left);
-	int r = ticket_take(database, &turn->key, sessions->presence.number, &turn->number, err);
-	if (r == 0)
-		r = ticket_first(database, &sessions->presence, &turn->key, &turn->first, err);
+	int r = ticket_take(
+		&sessions->database, &sessions->presence, &turn->key, &turn->number, &turn->first, err);
 	/* One that need not wait learns its id in the same transaction. */
 	if (r >= 0 && turn->first.number == turn->number)
 		r = sessions_left(turn->sessions, &turn->key, &turn->left, err);

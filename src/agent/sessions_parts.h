@@ -57,9 +57,10 @@ struct ticket {
 	int64_t holder;
 };
 
-/* Takes the last place in a session's queue. */
-int ticket_take(struct database *database, const struct session_key *key, int64_t holder,
-	int64_t *ret_number, perch_err *err);
+/* Takes the last place in a session's queue, and finds out whose turn it is: that of the ticket
+ * itself, where no other is there whose process lives. */
+int ticket_take(struct database *database, const struct presence *presence,
+	const struct session_key *key, int64_t *ret_number, struct ticket *ret_first, perch_err *err);
 
 /* Gives it back. It may be gone already. */
 int ticket_drop(struct database *database, const struct session_key *key,
@@ -96,6 +97,7 @@ struct sessions {
 	struct list jobs; /* that wait for another process's write; in order */
 	struct timer job_timer;
 	unsigned job_tries;
+	bool is_end_prepared;
 	bool is_closing;
 	struct job checkpoint;
 	int log_pages;   /* behind our last commit */
@@ -133,6 +135,9 @@ void session_job_do(struct sessions *sessions, struct session_job *job);
 /* Does it from the loop, at one of the moments that are due at once (TIMER_FIRST …), with all
  * others that have come by then. */
 void session_job_add(struct sessions *sessions, struct session_job *job, uint64_t when_ns);
+
+/* Makes ready for the end of a turn, behind its beginning: while the agent starts. */
+void session_jobs_prepare_end(struct sessions *sessions);
 
 /* Before there is a loop, and once the database is open. */
 void session_jobs_prepare(struct sessions *sessions);

@@ -12,23 +12,6 @@ static int64_t tickets_clock_number(void)
 	return (int64_t)now.tv_sec * (int64_t)NSEC_PER_SEC + now.tv_nsec;
 }
 
-int ticket_take(struct database *database, const struct session_key *key, int64_t holder,
-	int64_t *ret_number, perch_err *err)
-{
-	const struct arguments arguments = {
-		.key = *key, .holder = holder, .number = tickets_clock_number()
-	};
-	_cleanup_(query_end) struct query query = { 0 };
-	int r = query_begin(&query, database, SQL_TICKET_TAKE, &arguments, err);
-	if (r == 0)
-		r = query_step(&query, err);
-	if (r > 0) {
-		*ret_number = query_number(&query, 0);
-		r = query_step(&query, err);
-	}
-	return r;
-}
-
 int ticket_drop(struct database *database, const struct session_key *key,
 	const struct ticket *ticket, perch_err *err)
 {
@@ -38,12 +21,12 @@ int ticket_drop(struct database *database, const struct session_key *key,
 	return database_run(database, SQL_TICKET_DROP, &arguments, err);
 }
 
-static int tickets_read_first(struct database *database, const struct session_key *key,
-	struct ticket *ret_ticket, perch_err *err)
+static int tickets_read(struct database *database, enum statement which,
+	const struct session_key *key, struct ticket *ret_ticket, perch_err *err)
 {
 	const struct arguments arguments = { .key = *key };
 	_cleanup_(query_end) struct query query = { 0 };
-	int r = query_begin(&query, database, SQL_TICKET_FIRST, &arguments, err);
+	int r = query_begin(&query, database, which, &arguments, err);
 	if (r == 0)
 		r = query_step(&query, err);
 	if (r > 0)
@@ -57,7 +40,7 @@ int ticket_first(struct database *database, const struct presence *presence,
 {
 	struct ticket first;
 	int r;
-	while ((r = tickets_read_first(database, key, &first, err)) > 0) {
+	while ((r = tickets_read(database, SQL_TICKET_FIRST, key, &first, err)) > 0) {
 		if (presence_is_alive(presence, first.holder)) {
 			*ret_ticket = first;
 			return 1;
@@ -67,4 +50,26 @@ int ticket_first(struct database *database, const struct presence *presence,
 			break;
 	}
 	return r;
+}
+
+/* Mostly nobody waits. INSERT … RETURNING would do in one statement, but builds a table for its
+ * answer. */
+int ticket_take(struct database *database, const struct presence *presence,
+	const struct session_key *key, int64_t *ret_number, struct ticket *ret_first, perch_err *err)
+{
+	struct ticket last = { 0 };
+	struct ticket own = { tickets_clock_number(), presence->number };
+	int r = ticket_first(database, presence, key, ret_first, err);
+	bool is_first = r == 0;
+	if (r > 0)
+		r = tickets_read(database, SQL_TICKET_LAST, key, &last, err);
+	if (r < 0)
+		return r;
+	if (own.number <= last.number)
+		own.number = last.number + 1;
+	const struct arguments arguments = { .key = *key, .holder = own.holder, .number = own.number };
+	*ret_number = own.number;
+	if (is_first)
+		*ret_first = own;
+	return database_run(database, SQL_TICKET_TAKE, &arguments, err);
 }

@@ -391,6 +391,7 @@ void agent_turn_free(struct agent_turn *turn)
 	launch_free(&turn->launch);
 	buf_free(&turn->tail.kept);
 	buf_free(&turn->hint);
+	buf_free(&turn->unreached);
 	arena_free(&turn->arena);
 	free(turn);
 }

@@ -29,7 +29,9 @@ struct agent_turn {
 	struct seat *seat;
 	struct list wants;
 	struct list forms;
-	bool is_answered; /* the prompt has ended, in one way or another */
+	struct str servers;   /* of MCP, a list, for a session that is opened */
+	struct buf unreached; /* the names of those that the agent cannot reach */
+	bool is_answered;     /* the prompt has ended, in one way or another */
 	const char *const *layers;
 	uint64_t started_ns;
 	struct timer begun; /* what is told at the start is told from the loop */
@@ -79,6 +81,18 @@ void turn_seat_permit(
 
 /* Nobody answers what is wanted any more. */
 void turn_seat_drop_wants(struct agent_turn *turn);
+
+/* ---- turn_prompt.c ---------------------------------------------------------- */
+
+/* Parts of struct seat_events: what is asked, and the servers of its session. */
+void turn_prompt_write(void *data, const struct acp_abilities *abilities, struct buf *out);
+void turn_prompt_servers(void *data, const struct acp_abilities *abilities, struct buf *out);
+
+/* Those of the profile and of the client. -ENOMEM. */
+int turn_prompt_gather_servers(struct agent_turn *turn);
+
+/* Once its session is open: which servers it is not told of. */
+void turn_prompt_tell_unreached(struct agent_turn *turn);
 
 /* ---- turn_form.c ------------------------------------------------------------ */
 

@@ -179,7 +179,11 @@ static void turn_seat_said(void *data, const struct acp_said *said, size_t bytes
 		turn_leave(turn);
 		return;
 	}
-	if (said->kind == ACP_SAID_PERMISSION)
+	if (said->kind == ACP_SAID_OPEN)
+		turn_prompt_tell_unreached(turn);
+	if (turn->is_over)
+		; /* who was told of it has left */
+	else if (said->kind == ACP_SAID_PERMISSION)
 		turn_seat_ask(turn, said->wanted);
 	else if (said->kind == ACP_SAID_FORM)
 		turn_form_take(turn, said->number, said->value);
@@ -229,58 +233,9 @@ static void turn_seat_gone(void *data, const perch_result *result)
 	turn_leave(turn);
 }
 
-/* ---- the prompt ---------------------------------------------------------------- */
-
-/* "data:image/png;base64,…": its type and its data. */
-static bool turn_seat_has_data(const char *url, struct str *ret_type, struct str *ret_data)
-{
-	static const char mark[] = ";base64,";
-	const char *at = strncmp(url, "data:", 5) == 0 ? strstr(url, mark) : NULL;
-	if (!at)
-		return false;
-	*ret_type = (struct str){ url + 5, (size_t)(at - url) - 5 };
-	*ret_data = str_from(at + strlen(mark));
-	return true;
-}
-
-static void turn_seat_write_attachment(struct perch_json_writer *out,
-	const perch_attachment *attachment, const struct acp_abilities *can)
-{
-	struct str type = { 0 }, data = { 0 };
-	bool is_image = attachment->kind == PERCH_ATTACHMENT_IMAGE && can->takes_images;
-	bool is_sound = attachment->kind == PERCH_ATTACHMENT_AUDIO && can->takes_sounds;
-	const char *name = attachment->name && attachment->name[0] ? attachment->name : attachment->url;
-	perch_json_begin_object(out);
-	if ((is_image || is_sound) && turn_seat_has_data(attachment->url, &type, &data)) {
-		json_write_text(out, "type", is_image ? STR("image") : STR("audio"));
-		json_write_text(out, "mimeType", type);
-		json_write_text(out, "data", data);
-	} else {
-		json_write_text(out, "type", STR("resource_link"));
-		json_write_text(out, "uri", str_from(attachment->url));
-		json_write_text(out, "name", str_from(name));
-	}
-	perch_json_end_object(out);
-}
-
-static void turn_seat_prompt(void *data, const struct acp_abilities *abilities, struct buf *out)
-{
-	const struct agent_turn_options *options = &((struct agent_turn *)data)->options;
-	struct perch_json_writer writer = json_writer_on(out);
-	perch_json_begin_array(&writer);
-	if (options->message.len) {
-		perch_json_begin_object(&writer);
-		json_write_text(&writer, "type", STR("text"));
-		json_write_text(&writer, "text", options->message);
-		perch_json_end_object(&writer);
-	}
-	for (size_t i = 0; i < options->attachment_count; i++)
-		turn_seat_write_attachment(&writer, &options->attachments[i], abilities);
-	perch_json_end_array(&writer);
-}
-
 static const struct seat_events turn_seat_events = {
-	.prompt = turn_seat_prompt,
+	.servers = turn_prompt_servers,
+	.prompt = turn_prompt_write,
 	.said = turn_seat_said,
 	.line = turn_seat_line,
 	.bytes = turn_seat_bytes,
@@ -289,42 +244,9 @@ static const struct seat_events turn_seat_events = {
 
 /* ---- the beginning ------------------------------------------------------------- */
 
-/* Those of the client, as it has written them. */
-static void turn_seat_write_context(struct perch_json_writer *out, const char *context)
-{
-	_cleanup_json_ perch_json *json = NULL;
-	const perch_json_value *root = NULL;
-	if (!context || perch_json_new(NULL, &json) < 0 ||
-		perch_json_parse(json, context, strlen(context), &root, NULL) < 0)
-		return;
-	const perch_json_value *servers = perch_json_get(root, "mcp_servers");
-	if (perch_json_type_of(servers) != PERCH_JSON_ARRAY)
-		return;
-	perch_json_iter iter = perch_json_iterate(servers);
-	for (const perch_json_value *item; (item = perch_json_next(&iter));) {
-		struct str raw = { 0 };
-		raw.data = perch_json_raw(item, &raw.len);
-		perch_json_write_raw(out, raw.data, raw.len);
-	}
-}
-
-static int turn_seat_write_servers(struct agent_turn *turn, struct str *ret_json)
-{
-	_cleanup_(buf_free) struct buf json = { 0 };
-	struct perch_json_writer out = json_writer_on(&json);
-	perch_json_begin_array(&out);
-	launch_write_servers(&out, turn->options.profile, &turn->arena);
-	turn_seat_write_context(&out, turn->options.context);
-	perch_json_end_array(&out);
-	const char *kept =
-		json.failed ? NULL : arena_dup(&turn->arena, (struct str){ json.data, json.len });
-	*ret_json = (struct str){ kept, json.len };
-	return kept ? 0 : -ENOMEM;
-}
-
 int turn_seat_take(struct agent_turn *turn, perch_err *err)
 {
-	struct seat_options options = {
+	const struct seat_options options = {
 		.residents = turn->options.residents,
 		.turn = &turn->options,
 		.cwd = turn->launch.cwd,
@@ -332,7 +254,7 @@ int turn_seat_take(struct agent_turn *turn, perch_err *err)
 		.data = turn,
 	};
 	turn->started_ns = clock_now_ns();
-	if (turn_seat_write_servers(turn, &options.servers) < 0)
+	if (turn_prompt_gather_servers(turn) < 0)
 		return err_no_memory(err);
 	return seat_take(turn->host, &options, &turn->seat, err);
 }

@@ -93,6 +93,8 @@ static int turn_start_launch(struct agent_turn *turn, const perch_child_events *
 	};
 	int r = launch_begin(&turn->launch, err);
 	if (r == 0 && turn->dialect->is_resident) {
+		if (host_is_late(turn->host)) /* its process is there already */
+			return err_set(err, -ETIME, "it is too late for a turn (was this process stopped?)");
 		turn_start_note_start(turn, turn->options.message);
 		return turn_seat_take(turn, err);
 	}

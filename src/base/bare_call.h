@@ -27,6 +27,26 @@ static inline long bare_call(long number, long a, long b, long c, long d, long e
 	return result;
 }
 
+/* Bears a process that goes on from here, on this stack; the caller ends. `pid` and `cleared` are
+ * for the kernel, as the flags say; where there is no child, *refused becomes a negative errno. */
+static inline void bare_split(unsigned long flags, int *pid, void *cleared, long *refused)
+{
+	long number = SYS_clone;
+	register long r10 __asm__("r10") = (long)cleared;
+	__asm__ volatile(
+		"syscall\n\t"
+		"test %%rax, %%rax\n\t"
+		"jz 1f\n\t"
+		"mov %%rax, (%[refused])\n\t"
+		"mov %[exit], %%eax\n\t"
+		"xor %%edi, %%edi\n\t"
+		"syscall\n"
+		"1:"
+		: "+a"(number)
+		: "D"(flags), "S"(0L), "d"(pid), "r"(r10), [refused] "r"(refused), [exit] "i"(SYS_exit)
+		: "rcx", "r11", "memory");
+}
+
 #elif defined(__aarch64__)
 
 static inline long bare_call(long number, long a, long b, long c, long d, long e, long f)
@@ -45,6 +65,27 @@ static inline long bare_call(long number, long a, long b, long c, long d, long e
 	return x0;
 }
 
+static inline void bare_split(unsigned long flags, int *pid, void *cleared, long *refused)
+{
+	register long x8 __asm__("x8") = SYS_clone;
+	register long x0 __asm__("x0") = (long)flags;
+	register long x1 __asm__("x1") = 0;
+	register long x2 __asm__("x2") = (long)pid;
+	register long x3 __asm__("x3") = 0;
+	register long x4 __asm__("x4") = (long)cleared;
+	__asm__ volatile(
+		"svc #0\n\t"
+		"cbz x0, 1f\n\t"
+		"str x0, [%[refused]]\n\t"
+		"mov x8, %[exit]\n\t"
+		"mov x0, #0\n\t"
+		"svc #0\n"
+		"1:"
+		: "+r"(x0), "+r"(x8)
+		: "r"(x1), "r"(x2), "r"(x3), "r"(x4), [refused] "r"(refused), [exit] "i"(SYS_exit)
+		: "memory");
+}
+
 #else
 
 #include <errno.h>
@@ -54,6 +95,12 @@ static inline long bare_call(long number, long a, long b, long c, long d, long e
 {
 	long result = syscall(number, a, b, c, d, e, f);
 	return result < 0 ? -errno : result;
+}
+
+static inline void bare_split(unsigned long flags, int *pid, void *cleared, long *refused)
+{
+	(void)flags, (void)pid, (void)cleared;
+	*refused = -ENOSYS;
 }
 
 #endif

@@ -8,6 +8,10 @@
 
 #include "base/macros.h"
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 enum { REPLACEMENT = 0xFFFD };
 
 /* Which second bytes a lead byte allows, and how long its character is. */
@@ -80,11 +84,49 @@ static bool utf8_decode_valid(const char *text, size_t len, size_t *ret_length)
 	return character != REPLACEMENT || (*ret_length == 3 && memcmp(text, "\xEF\xBF\xBD", 3) == 0);
 }
 
+#if defined(__SSE2__)
+/* Whether sixteen bytes, the first of which begins a character, have each continuation where a lead
+ * byte wants one and nowhere else; how many of them are whole characters. Leads that allow some
+ * second bytes only (E0, ED), those of four bytes and invalid ones are not judged here: 0. */
+static size_t utf8_valid_block(const char *text)
+{
+	__m128i block = _mm_loadu_si128((const __m128i *)(const void *)text);
+	__m128i lead_three = _mm_set1_epi8((char)0xE0);
+	/* As signed numbers, bytes from 0x80 on are below zero, and in their order. */
+	__m128i continues = _mm_cmplt_epi8(block, _mm_set1_epi8((char)0xC0));
+	__m128i is_ascii_or_lead = _mm_cmpeq_epi8(continues, _mm_setzero_si128());
+	__m128i is_high = _mm_cmplt_epi8(block, _mm_setzero_si128());
+	__m128i is_three = _mm_cmpeq_epi8(_mm_max_epu8(block, lead_three), block);
+	__m128i is_odd = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(block, lead_three),
+									  _mm_cmpeq_epi8(block, _mm_set1_epi8((char)0xED))),
+		_mm_or_si128(_mm_cmpeq_epi8(_mm_and_si128(block, _mm_set1_epi8((char)0xFE)),
+						 _mm_set1_epi8((char)0xC0)),
+			_mm_cmpeq_epi8(_mm_max_epu8(block, _mm_set1_epi8((char)0xF0)), block)));
+	unsigned leads = (unsigned)_mm_movemask_epi8(_mm_and_si128(is_high, is_ascii_or_lead));
+	unsigned threes = (unsigned)_mm_movemask_epi8(is_three);
+	unsigned follow = (unsigned)_mm_movemask_epi8(continues);
+	unsigned wanted = (leads << 1 | threes << 2) & 0xFFFF;
+	if (wanted != follow || _mm_movemask_epi8(is_odd))
+		return 0;
+	return leads >> 15 ? 15 : threes >> 14 & 1 ? 14 : 16;
+}
+#else
+static size_t utf8_valid_block(const char *text)
+{
+	(void)text;
+	return 0;
+}
+#endif
+
 size_t utf8_valid_prefix(const char *text, size_t len)
 {
 	size_t at = 0;
 	while ((at = utf8_skip_ascii(text, at, len)) < len) {
-		size_t length;
+		size_t length = 0;
+		while (len - at >= 16 && (length = utf8_valid_block(text + at)))
+			at += length;
+		if (at == len)
+			break;
 		if (!utf8_decode_valid(text + at, len - at, &length))
 			break;
 		at += length;

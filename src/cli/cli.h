@@ -345,8 +345,8 @@ int cli_make_host(perch_log_fn *log, void *log_data, perch_host **ret_host, perc
 int cli_host_new(perch_host **ret_host, perch_err *err);
 
 /* The same for commands that serve other programs, with the limit of open files raised; prints why
- * it cannot be made. 0 or EXIT_HOST. */
-int cli_host_serve(perch_host **ret_host);
+ * it cannot be made. `log` may be NULL: warnings go to stderr as they are. 0 or EXIT_HOST. */
+int cli_host_serve(perch_log_fn *log, void *log_data, perch_host **ret_host);
 
 /* Raises our limit of open files to the hard limit, for hosts of many children; the children keep
  * the limit that we had. */

@@ -30,15 +30,17 @@ struct perch_json_value {
 enum { JSON_LENGTH_MASK = (1 << 28) - 1 };
 _Static_assert((int)PERCH_JSON_TEXT_CEILING <= (int)JSON_LENGTH_MASK, "a length must fit");
 
-/* The count of a string that has room to be decoded into but was not yet. */
+/* The count of a string that has room to be decoded into but was not yet; of one with broken UTF-8,
+ * which is replaced then. */
 #define JSON_UNDECODED UINT32_MAX
+#define JSON_UNDECODED_BROKEN (UINT32_MAX - 1)
 
 /* Up to so many names are compared each with each when they look alike. */
 enum { JSON_FEW_NAMES = 16 };
 
 /* An object or array that is still open while the text is read. */
 struct json_frame {
-	uint64_t name_bits; /* one bit for every name seen */
+	uint64_t name_bits; /* two bits for every name seen */
 	uint32_t value;     /* its place */
 	uint32_t entries;
 	char end;        /* its last bracket */
@@ -70,6 +72,28 @@ struct perch_json {
 static inline size_t json_growth(const perch_json *json)
 {
 	return json->options.replace_invalid_utf8 ? 3 : 1;
+}
+
+/* perch_json_type_of without a call. */
+static inline bool json_is_of(const perch_json_value *value, perch_json_type type)
+{
+	return value && value->type == type;
+}
+
+/* What a byte means behind a backslash; 0 = nothing, or more than itself. */
+static inline char json_escape_meaning(unsigned char byte)
+{
+	static const char meaning[256] = {
+		['"'] = '"',
+		['\\'] = '\\',
+		['/'] = '/',
+		['b'] = '\b',
+		['f'] = '\f',
+		['n'] = '\n',
+		['r'] = '\r',
+		['t'] = '\t',
+	};
+	return meaning[byte];
 }
 
 /* The value of four hex digits, or -1. */

@@ -8,8 +8,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "data/json.h"
+#include "data/json_quick.h"
 
 /* No point halfway between two doubles has more than 767 digits: what stands
  * behind those matters only in so far as there is something. */
@@ -101,7 +103,7 @@ static int json_number_decimal_to_int64(const struct decimal *decimal, int64_t *
 
 int perch_json_whole_int64(const perch_json_value *value, int64_t *ret_number)
 {
-	if (perch_json_type_of(value) != PERCH_JSON_NUMBER)
+	if (!json_is_of(value, PERCH_JSON_NUMBER))
 		return -EINVAL;
 	struct decimal decimal;
 	json_number_read_decimal(value, &decimal);
@@ -110,8 +112,10 @@ int perch_json_whole_int64(const perch_json_value *value, int64_t *ret_number)
 
 int perch_json_int64(const perch_json_value *value, int64_t *ret_number)
 {
-	if (perch_json_type_of(value) != PERCH_JSON_NUMBER)
+	if (!json_is_of(value, PERCH_JSON_NUMBER))
 		return -EINVAL;
+	if (json_quick_int64(value->text, value->length, ret_number))
+		return 0;
 	for (uint32_t i = 1; i < value->length; i++) {
 		if (!json_number_is_digit(value->text[i]))
 			return -EINVAL;
@@ -136,8 +140,10 @@ static double json_number_decimal_to_double(const struct decimal *decimal)
 
 int perch_json_double(const perch_json_value *value, double *ret_number)
 {
-	if (perch_json_type_of(value) != PERCH_JSON_NUMBER)
+	if (!json_is_of(value, PERCH_JSON_NUMBER))
 		return -EINVAL;
+	if (json_quick_double(value->text, value->length, ret_number))
+		return 0;
 	struct decimal decimal;
 	json_number_read_decimal(value, &decimal);
 	double number = json_number_decimal_to_double(&decimal);
@@ -242,6 +248,29 @@ static char *json_number_put_plain(char *out, const struct decimal *decimal)
 	return json_number_put_digits(out, decimal, point, decimal->count);
 }
 
+/* Of a whole number, or one with a point among its digits, or a zero before them. */
+static size_t json_number_put_quick(char *out, uint64_t digits, int places)
+{
+	char text[JSON_WHOLE_MAX];
+	size_t count = json_quick_whole(digits, text);
+	size_t behind = places > 0 ? (size_t)places : 0;
+	char *at = out;
+	if (behind < count) {
+		memcpy(at, text, count - behind);
+		at += count - behind;
+	} else {
+		*at++ = '0';
+	}
+	if (!behind)
+		return (size_t)(json_number_put_zeros(at, -places) - out);
+	*at++ = '.';
+	if (behind > count)
+		at = json_number_put_zeros(at, (int64_t)(behind - count));
+	size_t left = behind < count ? behind : count;
+	memcpy(at, text + count - left, left);
+	return (size_t)(at + left - out);
+}
+
 size_t json_format_double(double number, char out[JSON_DOUBLE_MAX])
 {
 	char *at = out;
@@ -251,6 +280,10 @@ size_t json_format_double(double number, char out[JSON_DOUBLE_MAX])
 		*at++ = '0';
 		return (size_t)(at - out);
 	}
+	uint64_t digits;
+	int places;
+	if (fabs(number) >= 1e-6 && json_quick_digits(fabs(number), &digits, &places))
+		return (size_t)(at - out) + json_number_put_quick(at, digits, places);
 	struct decimal decimal;
 	json_number_shortest_decimal(fabs(number), &decimal);
 	bool is_plain = decimal.exponent > -6 && decimal.exponent <= 21;

@@ -34,7 +34,8 @@ static inline char json_read_next_byte(const char **at, const char *end)
 {
 	for (; *at < end; (*at)++) {
 		char c = **at;
-		if ((unsigned char)c > ' ' || (c != ' ' && c != '\n' && c != '\t' && c != '\r'))
+		if (__builtin_expect((unsigned char)c > ' ', 1) ||
+			(c != ' ' && c != '\n' && c != '\t' && c != '\r'))
 			return c;
 	}
 	return '\0';
@@ -44,7 +45,7 @@ static inline const char *json_read_word(
 	struct parser *parser, const char *at, const char *end, perch_json_type type, struct str word)
 {
 	bool fits = (size_t)(end - at) >= word.len;
-	if (!fits || memcmp(at, word.data, word.len) != 0)
+	if (__builtin_expect(!fits || memcmp(at, word.data, word.len) != 0, 0))
 		return parser_fail(parser, at, "expected true, false, null or another value");
 	return add_value(parser, type, at, word.len) ? at + word.len : NULL;
 }
@@ -75,16 +76,16 @@ static __attribute__((noinline)) void json_read_check_name(struct parser *parser
 }
 
 /* Notes the name between two quotes for the search for duplicates: equal
- * names share a bit, others rarely do. */
+ * names share both of their bits, others rarely do. */
 static inline void json_read_note_name(struct parser *parser, const char *quote, const char *behind)
 {
 	struct json_frame *frame = parser->frame;
-	unsigned first = (unsigned char)quote[1];
-	unsigned last = (unsigned char)behind[-2];
-	unsigned length = (unsigned)(behind - quote);
-	uint64_t bit = UINT64_C(1) << ((first * 5 + last * 9 + length) & 63);
-	bool is_known = (frame->name_bits & bit) != 0;
-	frame->name_bits |= bit;
+	uint32_t looks = (uint32_t)(unsigned char)quote[1] | (uint32_t)(unsigned char)behind[-2] << 8 |
+		(uint32_t)(behind - quote) << 16;
+	uint32_t hash = looks * UINT32_C(0x9E3779B1);
+	uint64_t bits = UINT64_C(1) << (hash >> 26) | UINT64_C(1) << (hash >> 20 & 63);
+	bool is_known = (frame->name_bits & bits) == bits;
+	frame->name_bits |= bits;
 	if (__builtin_expect(is_known || parser->next[-1].decoded, 0))
 		json_read_check_name(parser);
 }
@@ -146,9 +147,9 @@ static inline const char *json_read_open_container(struct parser *parser, const 
 {
 	perch_json *json = parser->json;
 	size_t depth = (size_t)(parser->frame - json->frames);
-	if (depth >= json->options.depth_max)
+	if (__builtin_expect(depth >= json->options.depth_max, 0))
 		return parser_fail_with(parser, at, PERCH_ELIMIT);
-	if (depth + 1 >= json->frames_cap && !json_read_grow_frames(parser, depth))
+	if (__builtin_expect(depth + 1 >= json->frames_cap, 0) && !json_read_grow_frames(parser, depth))
 		return parser_fail_with(parser, at, -ENOMEM);
 	perch_json_value *value = add_value(parser, type, at, 0);
 	if (!value)
@@ -162,6 +163,20 @@ static inline const char *json_read_open_container(struct parser *parser, const 
 		return json_read_close_container(parser, at);
 	*ret_step = type == PERCH_JSON_OBJECT ? STEP_NAME : STEP_VALUE;
 	return at;
+}
+
+/* Most numbers are whole; what else may begin here is looked at more closely. */
+static inline const char *json_read_digits(
+	struct parser *parser, const char *start, const char *end)
+{
+	const char *at = start;
+	while (at < end && is_digit(*at))
+		at++;
+	bool is_whole =
+		at < end && *at != '.' && (*at | 0x20) != 'e' && (*start != '0' || at == start + 1);
+	if (!is_whole)
+		return parser_read_number(parser, start, end);
+	return add_value(parser, PERCH_JSON_NUMBER, start, (size_t)(at - start)) ? at : NULL;
 }
 
 /* A whole value, or the bracket that begins one. */
@@ -184,7 +199,9 @@ static inline const char *json_read_value(
 	case 'n':
 		return json_read_word(parser, at, end, PERCH_JSON_NULL, STR("null"));
 	default:
-		if (c == '-' || is_digit(c))
+		if (is_digit(c))
+			return json_read_digits(parser, at, end);
+		if (c == '-')
 			return parser_read_number(parser, at, end);
 		return parser_fail(parser, at, "expected a value");
 	}
@@ -211,7 +228,7 @@ static inline const char *json_read_behind(
 	struct json_frame *frame = parser->frame;
 	char c = json_read_next_byte(&at, end);
 	frame->entries++;
-	if (c == ',' && frame->end) {
+	if (c == ',' && __builtin_expect(frame->end, 1)) {
 		*ret_step = frame->end == '}' ? STEP_NAME : STEP_VALUE;
 		return at + 1;
 	}

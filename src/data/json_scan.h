@@ -158,18 +158,28 @@ static inline uint64_t json_copy_8(const char *from, char *to)
 	return word;
 }
 
+/* Whether both words are plain ASCII. */
+static inline bool json_words_are_plain_ascii(uint64_t first, uint64_t second)
+{
+#if defined(__SSE2__)
+	return !json_block_odd(_mm_set_epi64x((long long)second, (long long)first));
+#else
+	return json_word_is_plain_ascii(first) && json_word_is_plain_ascii(second);
+#endif
+}
+
 /* Copies 4 to 15 bytes as two pieces that may overlap, and says whether all
  * of them are plain ASCII. */
 static inline bool json_copy_short(const char *from, size_t length, char *to)
 {
 	size_t second = length - (length < 8 ? 4 : 8);
 	if (length < 8) {
-		return json_word_is_plain_ascii(
-			json_copy_4(from, to) << 32 | json_copy_4(from + second, to + second));
+		uint64_t halves = json_copy_4(from, to) << 32 | json_copy_4(from + second, to + second);
+		return json_words_are_plain_ascii(halves, halves);
 	}
 	uint64_t first_word = json_copy_8(from, to);
 	uint64_t last_word = json_copy_8(from + second, to + second);
-	return json_word_is_plain_ascii(first_word) && json_word_is_plain_ascii(last_word);
+	return json_words_are_plain_ascii(first_word, last_word);
 }
 
 /* Copies plain ASCII to a place with room for all of it, and returns where it

@@ -69,34 +69,24 @@ static const char *json_token_read_unicode_escape(
 	return at + 6;
 }
 
-static inline const char *json_token_read_escape(
-	struct parser *parser, const char *at, const char *end)
+static const char *json_token_read_escape(struct parser *parser, const char *at, const char *end)
 {
-	switch (peek(at + 1, end)) {
-	case '"':
-	case '\\':
-	case '/':
-	case 'b':
-	case 'f':
-	case 'n':
-	case 'r':
-	case 't':
+	char c = peek(at + 1, end);
+	if (json_escape_meaning((unsigned char)c))
 		return at + 2;
-	case 'u':
+	if (c == 'u')
 		return json_token_read_unicode_escape(parser, at, end);
-	default:
-		return parser_fail(
-			parser, at + 1, "expected one of \" \\ / b f n r t u behind a backslash");
-	}
+	return parser_fail(parser, at + 1, "expected one of \" \\ / b f n r t u behind a backslash");
 }
 
 /* Finds room to decode a string into, once for the whole text: a string at
  * some offset of the text has its room at that offset. */
-static bool json_token_reserve_decoded(struct parser *parser, perch_json_value *string)
+static bool json_token_reserve_decoded(
+	struct parser *parser, perch_json_value *string, bool is_broken)
 {
 	perch_json *json = parser->json;
 	size_t need = json->length * json_growth(json);
-	if (json->decoded_size < need) {
+	if (__builtin_expect(json->decoded_size < need, 0)) {
 		free(json->decoded);
 		json->decoded_size = 0;
 		json->decoded = malloc(need);
@@ -106,12 +96,12 @@ static bool json_token_reserve_decoded(struct parser *parser, perch_json_value *
 	}
 	size_t offset = (size_t)(string->text - json->text);
 	string->decoded = json->decoded + offset * json_growth(json);
-	string->count = JSON_UNDECODED;
+	string->count = is_broken ? JSON_UNDECODED_BROKEN : JSON_UNDECODED;
 	return true;
 }
 
 /* Reads plain characters and checks their UTF-8. */
-static inline const char *json_token_read_plain(
+static const char *json_token_read_plain(
 	struct parser *parser, const char *start, const char *end, bool *ret_is_broken)
 {
 	unsigned high = 0;
@@ -131,21 +121,31 @@ const char *parser_read_odd_string(
 	struct parser *parser, const char *start, const char *at, const char *end)
 {
 	bool differs = false; /* from the way it is written */
+	bool is_broken = false;
 	for (;;) {
-		at = json_token_read_plain(parser, at, end, &differs);
-		if (!at || peek(at, end) == '"')
+		char c = peek(at, end);
+		if (c == '\\') {
+			differs = true;
+			bool is_plain = end - at >= 2 && json_escape_meaning((unsigned char)at[1]);
+			at = is_plain ? at + 2 : json_token_read_escape(parser, at, end);
+			if (!at)
+				return NULL;
+			at = json_skip_ascii(at, end);
+		} else if (c == '"') {
 			break;
-		if (at == end)
+		} else if (at == end) {
 			return parser_fail(parser, at, "expected '\"' at the end of a string");
-		if (*at != '\\')
+		} else if ((unsigned char)c < ' ') {
 			return parser_fail(parser, at, "expected control characters in a string to be escaped");
-		differs = true;
-		at = json_token_read_escape(parser, at, end);
-		if (!at)
-			break;
+		} else {
+			at = json_token_read_plain(parser, at, end, &is_broken);
+			if (!at)
+				return NULL;
+		}
 	}
-	at = at ? add_string(parser, start, at + 1) : NULL;
-	if (at && differs && !json_token_reserve_decoded(parser, parser->next - 1))
+	at = add_string(parser, start, at + 1);
+	if (at && (differs || is_broken) &&
+		!json_token_reserve_decoded(parser, parser->next - 1, is_broken))
 		return parser_fail_with(parser, at, -ENOMEM);
 	return at;
 }

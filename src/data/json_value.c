@@ -32,15 +32,37 @@ const char *perch_json_raw(const perch_json_value *value, size_t *ret_length)
 	return value ? value->text : NULL;
 }
 
+/* Names are short: two pieces that may overlap, without a call. */
+static inline bool json_value_is_same(const char *a, const char *b, size_t length)
+{
+	uint64_t a_words[2], b_words[2];
+	uint32_t a_halves[2], b_halves[2];
+	if (length > 16)
+		return memcmp(a, b, length) == 0;
+	if (length >= 8) {
+		memcpy(&a_words[0], a, 8), memcpy(&a_words[1], a + length - 8, 8);
+		memcpy(&b_words[0], b, 8), memcpy(&b_words[1], b + length - 8, 8);
+		return a_words[0] == b_words[0] && a_words[1] == b_words[1];
+	}
+	if (length >= 4) {
+		memcpy(&a_halves[0], a, 4), memcpy(&a_halves[1], a + length - 4, 4);
+		memcpy(&b_halves[0], b, 4), memcpy(&b_halves[1], b + length - 4, 4);
+		return a_halves[0] == b_halves[0] && a_halves[1] == b_halves[1];
+	}
+	while (length && a[length - 1] == b[length - 1])
+		length--;
+	return !length;
+}
+
 const perch_json_value *perch_json_get_n(
 	const perch_json_value *object, const char *name, size_t length)
 {
-	if (perch_json_type_of(object) != PERCH_JSON_OBJECT)
+	if (!json_is_of(object, PERCH_JSON_OBJECT))
 		return NULL;
-	struct str wanted = { name, length };
 	const perch_json_value *end = json_skip(object);
 	for (const perch_json_value *at = object + 1; at < end; at = json_skip(at + 1)) {
-		if (str_eq(json_str(at), wanted) && !at->shadowed)
+		struct str found = json_str(at);
+		if (found.len == length && json_value_is_same(found.data, name, length) && !at->shadowed)
 			return at + 1;
 	}
 	return NULL;
@@ -94,7 +116,7 @@ const perch_json_value *perch_json_next(perch_json_iter *iter)
 const char *perch_json_string(const perch_json_value *value, size_t *ret_length)
 {
 	struct str content = { 0 };
-	if (perch_json_type_of(value) == PERCH_JSON_STRING)
+	if (json_is_of(value, PERCH_JSON_STRING))
 		content = json_str(value);
 	*ret_length = content.len;
 	return content.data;
@@ -102,12 +124,12 @@ const char *perch_json_string(const perch_json_value *value, size_t *ret_length)
 
 bool perch_json_is(const perch_json_value *value, const char *text)
 {
-	return perch_json_type_of(value) == PERCH_JSON_STRING && str_is(json_str(value), text);
+	return json_is_of(value, PERCH_JSON_STRING) && str_is(json_str(value), text);
 }
 
 int perch_json_bool(const perch_json_value *value, bool *ret_bool)
 {
-	if (perch_json_type_of(value) != PERCH_JSON_BOOL)
+	if (!json_is_of(value, PERCH_JSON_BOOL))
 		return -EINVAL;
 	*ret_bool = value->text[0] == 't';
 	return 0;

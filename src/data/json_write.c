@@ -9,6 +9,7 @@
 
 #include "base/utf8.h"
 #include "data/json.h"
+#include "data/json_quick.h"
 #include "data/json_scan.h"
 
 /* Room for `extra` bytes, to be written without further checks. */
@@ -35,13 +36,14 @@ static __attribute__((noinline)) void json_write_append_line_break(struct perch_
 static inline bool json_write_separate(struct perch_json_writer *writer, size_t extra)
 {
 	struct buf *out = writer->out;
+	enum json_place place = writer->place;
+	bool is_compact = writer->style == PERCH_JSON_COMPACT;
 	if (!json_write_has_room(out, extra + 1))
 		return false;
-	if (writer->place == JSON_NEXT)
-		json_write_put(out, ',');
-	bool begins_line = writer->depth > 0 && writer->place != JSON_BEHIND_NAME;
 	writer->place = JSON_NEXT;
-	if (writer->style == PERCH_JSON_COMPACT || !begins_line)
+	if (place == JSON_NEXT)
+		json_write_put(out, ',');
+	if (is_compact || !writer->depth || place == JSON_BEHIND_NAME)
 		return true;
 	json_write_append_line_break(writer);
 	return json_write_has_room(out, extra);
@@ -69,10 +71,34 @@ static void json_write_append_escape(struct buf *out, unsigned char c)
 	buf_append(out, long_form, sizeof(long_form));
 }
 
+/* ASCII with escapes among it, as far as it goes, into a buffer with room for all of it. */
+static const char *json_write_append_ascii(struct buf *out, const char *at, const char *end)
+{
+	char *to = out->data + out->len;
+	for (; at < end && (unsigned char)*at < 0x80; at++) {
+		unsigned char c = (unsigned char)*at;
+		if (json_plain_ascii[c]) {
+			*to++ = (char)c;
+		} else if (short_form[c]) {
+			*to++ = '\\';
+			*to++ = short_form[c];
+		} else {
+			out->len = (size_t)(to - out->data);
+			json_write_append_escape(out, c);
+			to = out->data + out->len;
+		}
+	}
+	out->len = (size_t)(to - out->data);
+	return at;
+}
+
 /* The slower part of a string, from the first byte that is not plain ASCII:
  * leaves room for the quote at the end, or nothing without memory. */
 static bool json_write_append_odd_part(struct buf *out, const char *at, const char *end)
 {
+	enum { SHORT = 256, ESCAPE_MOST = 6 };
+	if (end - at <= SHORT && json_write_has_room(out, (size_t)(end - at) * ESCAPE_MOST + 1))
+		at = json_write_append_ascii(out, at, end);
 	while (at < end) {
 		const char *stop = at;
 		if ((unsigned char)*at < 0x80) {
@@ -114,14 +140,21 @@ size_t json_written_size(struct str text)
 }
 
 /* A string, for which there is room if nothing in it needs an escape. */
-static void json_write_append_string(struct buf *out, const char *text, size_t length)
+static inline void json_write_append_string(struct buf *out, const char *text, size_t length)
 {
 	const char *start = length ? text : "";
 	const char *end = start + length;
-	json_write_put(out, '"');
-	const char *at = json_copy_ascii(start, end, out->data + out->len);
-	out->len += (size_t)(at - start);
-	if (at == end || json_write_append_odd_part(out, at, end))
+	char *to = out->data + out->len;
+	*to++ = '"';
+	const char *at = json_copy_ascii(start, end, to);
+	to += at - start;
+	if (__builtin_expect(at == end, 1)) {
+		*to++ = '"';
+		out->len = (size_t)(to - out->data);
+		return;
+	}
+	out->len = (size_t)(to - out->data);
+	if (json_write_append_odd_part(out, at, end))
 		json_write_put(out, '"');
 }
 
@@ -165,13 +198,17 @@ void perch_json_end_array(perch_json_writer *writer)
 /* The colon behind a name, and the blank that the pretty style puts there. */
 static void json_write_append_colon(struct perch_json_writer *writer)
 {
-	buf_append(writer->out, ": ", writer->style == PERCH_JSON_PRETTY ? 2 : 1);
+	struct buf *out = writer->out;
+	if (writer->style == PERCH_JSON_COMPACT && out->len < out->cap && !out->failed)
+		json_write_put(out, ':');
+	else
+		buf_append(out, ": ", writer->style == PERCH_JSON_PRETTY ? 2 : 1);
 	writer->place = JSON_BEHIND_NAME;
 }
 
 void perch_json_write_name_n(perch_json_writer *writer, const char *name, size_t length)
 {
-	if (json_write_separate(writer, length + 2))
+	if (json_write_separate(writer, length + 3))
 		json_write_append_string(writer->out, name, length);
 	json_write_append_colon(writer);
 }
@@ -190,16 +227,12 @@ void perch_json_write_raw(perch_json_writer *writer, const char *text, size_t le
 
 static void json_write_number(perch_json_writer *writer, bool is_negative, uint64_t magnitude)
 {
-	char digits[24];
-	char *end = digits + sizeof(digits);
-	char *at = end;
-	do {
-		*--at = (char)('0' + magnitude % 10);
-		magnitude /= 10;
-	} while (magnitude);
+	struct buf *out = writer->out;
+	if (!json_write_separate(writer, JSON_WHOLE_MAX + 1))
+		return;
 	if (is_negative)
-		*--at = '-';
-	perch_json_write_raw(writer, at, (size_t)(end - at));
+		json_write_put(out, '-');
+	out->len += json_quick_whole(magnitude, out->data + out->len);
 }
 
 void perch_json_write_int64(perch_json_writer *writer, int64_t number)
@@ -214,12 +247,11 @@ void perch_json_write_uint64(perch_json_writer *writer, uint64_t number)
 
 void perch_json_write_double(perch_json_writer *writer, double number)
 {
-	char text[JSON_DOUBLE_MAX];
-	if (isfinite(number)) {
-		perch_json_write_raw(writer, text, json_format_double(number, text));
-	} else {
+	struct buf *out = writer->out;
+	if (!isfinite(number))
 		perch_json_write_null(writer);
-	}
+	else if (json_write_separate(writer, JSON_DOUBLE_MAX))
+		out->len += json_format_double(number, out->data + out->len);
 }
 
 void perch_json_write_bool(perch_json_writer *writer, bool value)

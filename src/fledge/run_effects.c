@@ -37,7 +37,8 @@ void run_hear_stderr(const struct fledge_run *run, const perch_line *line)
 
 /* ---- to the plugin ------------------------------------------------------- */
 
-/* A plugin that misses a message would wait for it for ever. */
+/* A plugin that misses a message would wait for it for ever, and one whose values were not stored
+ * must not seem to have ended well. */
 static void run_effects_give_up(struct fledge_run *run)
 {
 	run_fail(run, "out of memory: the plugin is ended");
@@ -115,8 +116,7 @@ void run_attend(struct fledge_run *run)
 static void run_effects_check_memory(struct fledge_run *run, int r)
 {
 	if (r < 0)
-		run_say(
-			run, PERCH_SHOWN_ERROR, "out of memory: a request of the plugin was not carried out");
+		run_effects_give_up(run);
 }
 
 void run_result_known(void *data, uint64_t ticket, struct str json)

@@ -41,7 +41,7 @@ static void run_end_tell_denials(struct fledge_run *run, bool has_failed)
 static void run_end_conclude(struct fledge_run *run)
 {
 	int code = fledge_exit_code(run->interrupted_by, run->result.exit_code, run->result.signal,
-		fledge_engine_failed(run->engine));
+		fledge_engine_failed(run->engine) || run->is_given_up);
 	fledge_note_end(run->options.trace, code);
 	run->outcome = (perch_fledge_end){
 		.success = code == 0,

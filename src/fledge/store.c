@@ -54,15 +54,18 @@ void store_on_warning(struct store *store, store_warn_fn *warn, void *data)
 	store->warn_data = data;
 }
 
-static void store_tell_said(struct store *store)
+/* 0, or -ENOMEM: there were more words. */
+static int store_tell_said(struct store *store)
 {
 	struct buf said = store->disk.said;
+	int r = said.failed ? -ENOMEM : 0;
 	store->disk.said = (struct buf){ 0 };
 	for (size_t at = 0; at < said.len; at += strlen(said.data + at) + 1) {
 		if (store->warn)
 			store->warn(store->warn_data, said.data + at);
 	}
 	buf_free(&said);
+	return r;
 }
 
 /* Told at once: not by a flush. */
@@ -138,8 +141,8 @@ int store_get(struct store *store, struct str key, struct buf *out)
 		entry = store_values_find(&store->flushing, key);
 	if (!entry) {
 		int r = store->is_flushing ? -EAGAIN : store_disk_get(&store->disk, key, &entry);
-		if (!store->is_flushing)
-			store_tell_said(store);
+		if (!store->is_flushing && store_tell_said(store) < 0)
+			r = -ENOMEM;
 		if (r < 0)
 			return r;
 	}
@@ -170,6 +173,7 @@ int store_flush_end(struct store *store)
 	store->is_flushing = false;
 	if (store->result != -EAGAIN)
 		store_values_free(&store->flushing);
-	store_tell_said(store);
+	if (store_tell_said(store) < 0 && store->warn)
+		store->warn(store->warn_data, "out of memory: what was to be told of state.json is lost");
 	return store->result;
 }

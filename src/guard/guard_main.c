@@ -102,9 +102,9 @@ static void guard_main_sweep(struct guard_table *table)
 static bool guard_main_has_modes(const struct guard_modes *now, const struct guard_modes *modes)
 {
 	size_t i = 0;
-	while (i < COUNT(modes->words) && now->words[i] == modes->words[i])
+	while (i < GUARD_MODES_COMPARED && now->words[i] == modes->words[i])
 		i++;
-	return i == COUNT(modes->words);
+	return i == GUARD_MODES_COMPARED;
 }
 
 /* A terminal that the host has left raw is restored, unless a shell has taken it over meanwhile and

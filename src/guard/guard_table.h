@@ -15,13 +15,22 @@ struct guard_modes {
 	uint32_t words[16];
 };
 
-/* A terminal that the host has made raw for a while. */
+/* The first of them are flags, on every machine: by these a raw terminal is known. */
+enum {
+	GUARD_MODES_INPUT,
+	GUARD_MODES_OUTPUT,
+	GUARD_MODES_CONTROL,
+	GUARD_MODES_LOCAL,
+	GUARD_MODES_COMPARED,
+};
+
+/* A terminal that the host makes raw for a while. */
 struct guard_terminal {
-	_Atomic int32_t is_raw;
+	_Atomic int32_t is_raw; /* or is about to be */
 	char path[64];
 	struct guard_modes found;
-	struct guard_modes raw;
-	char restoring[32]; /* what is written to it behind that */
+	struct guard_modes raw; /* its flags */
+	char restoring[32];     /* what is written to it behind that */
 };
 
 /* 0 = free; > 0 = the id of a process group; < 0 = minus the id of one

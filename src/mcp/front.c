@@ -154,6 +154,9 @@ void mcp_front_hold(struct mcp_front *front, const void *stream, bool is_held)
 	if (!stream)
 		front->is_held = is_held;
 	for (struct mcp_task *task = list_first(&front->tasks); task; task = list_next(task)) {
+		bool is_waiting = task->kept && !task->has_told; /* for its keeper, who releases it */
+		if (is_waiting)
+			continue;
 		if (!stream || (task->wire && mcp_job_stream(task->wire) == stream))
 			perch_job_hold(task->job, is_held);
 	}

@@ -30,6 +30,16 @@ struct mcp_call_end {
 	uint64_t took_ns;
 	bool success;
 	bool was_cancelled;
+	bool was_kept; /* its keeper was told already */
+};
+
+/* A call that must be approved, and not by its caller. Its job is held. */
+struct mcp_kept_call {
+	const struct mcp_caller *caller;
+	perch_entry_kind kind;
+	const char *name;
+	struct str arguments; /* JSON; empty = none */
+	perch_job *job;
 };
 
 /* Zero is the default of every number. */
@@ -43,6 +53,10 @@ struct mcp_front_options {
 	void (*ended)(void *data, const struct mcp_call_end *end); /* NULL = not wanted */
 	/* The client has called something that does not exist, or not for this caller. */
 	void (*refused)(void *data, const struct mcp_caller *caller, struct str name);
+	/* Who keeps a call releases its job, is told what the job tells, and sees to its approval.
+	 * Returns what `told` is to be called with; NULL: the call is refused. NULL = nobody keeps. */
+	void *(*keep)(void *data, const struct mcp_kept_call *call);
+	void (*told)(void *data, void *kept, perch_job *job, const perch_event *event);
 	void *data;
 };
 

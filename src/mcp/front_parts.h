@@ -122,6 +122,8 @@ struct mcp_task {
 	uint64_t begun_ns;
 	bool approves; /* as its caller has it */
 	bool is_abandoned;
+	void *kept;         /* of who sees to its approval; NULL = nobody does */
+	bool has_told;      /* its job has begun to tell */
 	const char *advice; /* the same */
 	struct buf text;    /* a command's output, an agent's reply */
 	struct buf notes;   /* what went wrong, in words */

@@ -219,6 +219,7 @@ static void mcp_offers_write(void *data, size_t item, const struct mcp_page *pag
 		.is_read_only = !entry->can_write,
 		.is_destructive = entry->asks || entry->is_dangerous,
 		.is_closed = !entry->has_network,
+		.verdict = entry->verdict ? str_from(entry->verdict) : (struct str){ 0 },
 	};
 	if (entry->kind == PERCH_ENTRY_COMMAND)
 		tool.input_schema = mcp_offers_command_input(entry, page, &text);

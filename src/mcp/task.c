@@ -117,6 +117,7 @@ static void mcp_task_tell_end(const struct mcp_task *task, const perch_job_end *
 		.took_ns = clock_now_ns() - task->begun_ns,
 		.success = end->success,
 		.was_cancelled = task->is_abandoned,
+		.was_kept = task->kept,
 	};
 	if (options->ended)
 		options->ended(options->data, &told);
@@ -133,10 +134,12 @@ static void mcp_task_end(struct mcp_task *task, const perch_job_end *end)
 
 static void mcp_task_take(perch_job *job, void *data, const perch_event *event)
 {
-	(void)job;
 	struct mcp_task *task = data;
 	struct str text = str_of(event->text);
 	mcp_front_tick(task->front);
+	task->has_told = true;
+	if (task->kept)
+		task->front->options.told(task->front->options.data, task->kept, job, event);
 	switch (event->kind) {
 	case PERCH_EVENT_SHOWN:
 		mcp_task_shown(task, event->shown);
@@ -274,6 +277,27 @@ static void mcp_task_keep(struct mcp_task *task)
 		perch_job_hold(task->job, true);
 }
 
+/* A caller that cannot approve what it calls: who can may be somebody else. */
+static void mcp_task_entrust(
+	struct mcp_task *task, const struct mcp_wish *wish, const perch_entry *entry)
+{
+	const struct mcp_front_options *options = &task->front->options;
+	struct mcp_kept_call call = {
+		.caller = mcp_caller_of(wish->connection),
+		.kind = task->kind,
+		.name = task->name,
+		.job = task->job,
+	};
+	if (!options->keep || !entry->asks || entry->is_waived || task->approves)
+		return;
+	if (wish->arguments)
+		call.arguments.data = perch_json_raw(wish->arguments, &call.arguments.len);
+	perch_job_hold(task->job, true);
+	task->kept = options->keep(options->data, &call);
+	if (!task->kept)
+		perch_job_hold(task->job, task->front->is_held);
+}
+
 void mcp_task_begin(struct mcp_front *front, const struct mcp_wish *wish)
 {
 	const struct mcp_offer *item = mcp_offers_find(&front->offers, wish->name);
@@ -302,7 +326,8 @@ void mcp_task_begin(struct mcp_front *front, const struct mcp_wish *wish)
 		mcp_task_refuse(wish->job, err.text[0] ? err.text : perch_strerror(r));
 		return;
 	}
-	mcp_task_keep(steal(&task));
+	mcp_task_keep(task);
+	mcp_task_entrust(steal(&task), wish, item->entry);
 }
 
 void mcp_task_pass(struct mcp_front *front, const struct mcp_wish *wish, const char *binding,

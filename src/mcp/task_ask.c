@@ -200,6 +200,8 @@ void mcp_task_ask(struct mcp_task *task, const perch_ask *ask)
 		mcp_ask_relay(task, ask);
 		return;
 	}
+	if (ask->kind == PERCH_ASK_APPROVAL && task->kept)
+		return;
 	perch_answer no = PERCH_ANSWER_INIT;
 	no.cancel = true;
 	if (task->wire && task->ask_count < MCP_ASKS_MAX) {

@@ -17,7 +17,8 @@ _Static_assert((int)PERCH_ASKING_STRICT == (int)FLEDGE_DEMAND_DEFAULTS, "the sam
 
 /* ---- what is told ---------------------------------------------------------------- */
 
-/* Without memory for a copy the text is lost. */
+/* Without memory for a copy the text is lost. Of what a plugin puts out that is told at the end of
+ * the run: then it has not gone well. */
 static perch_text fledge_api_terminated(struct buf *buf, struct str text)
 {
 	if (!text.len)
@@ -48,6 +49,7 @@ static void fledge_api_show(struct frontend *frontend, const struct shown *shown
 		.total = shown->total,
 		.plugin = fledge_api_name(shown->plugin),
 	};
+	run->has_lost_output |= shown->kind == PERCH_SHOWN_OUTPUT && told.text.len < shown->text.len;
 	run->events.show(run, run->data, &told);
 }
 
@@ -85,9 +87,17 @@ static void fledge_api_do_nothing(struct frontend *frontend)
 static void fledge_api_done(struct frontend *frontend, const perch_fledge_end *outcome)
 {
 	perch_fledge_run *run = FLEDGE_RUN_OF(frontend, frontend);
+	perch_fledge_end end = *outcome;
 	fledge_api_flush(run);
+	if (run->has_lost_output && end.success) {
+		fledge_api_show(frontend,
+			&(struct shown){
+				.kind = PERCH_SHOWN_ERROR, .text = STR("out of memory: output is lost") });
+		end.success = false;
+		end.exit_code = EXIT_FAILURE;
+	}
 	if (run->events.end)
-		run->events.end(run, run->data, outcome);
+		run->events.end(run, run->data, &end);
 }
 
 static const struct frontend_table table = {

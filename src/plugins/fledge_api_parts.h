@@ -63,6 +63,7 @@ struct perch_fledge_run {
 	struct asked asked;
 	struct later later;
 	struct buf texts[3]; /* with a NUL: for one call */
+	bool has_lost_output;
 };
 
 /* perch_fledge_run_start; the exchange is also recorded in `trace`, which belongs to the caller

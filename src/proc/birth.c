@@ -10,21 +10,24 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/bare_call.h"
+#include "base/clock.h"
 #include "base/linux_calls.h"
 #include "base/macros.h"
 #include "guard/guard_table.h"
 #include "guard/mark.h"
 #include "proc/cgroup.h"
 #include "proc/furnish.h"
+#include "proc/room_calls.h"
 
 #ifndef SYS_landlock_restrict_self
 #define SYS_landlock_restrict_self 446
 #endif
 
-enum { BIRTH_FAILED_STATUS = 127, NO_CAPABILITY = -1 };
+enum { BIRTH_FAILED_STATUS = 127 };
 
 IN_CHILD static int birth_result_of(long r)
 {
@@ -118,33 +121,37 @@ IN_CHILD static int birth_drop_privileges(struct birth *birth)
 }
 
 /* Root would get them back with its exec: hence the bounding set. A process without capabilities
- * may not change that, and need not. `kept` is the one that stays, or NO_CAPABILITY. */
-IN_CHILD static int birth_leave_capabilities_but(int kept)
+ * may not change that, and need not. */
+int IN_CHILD birth_leave_bounding_set_but(int kept)
 {
-	int refused = 0;
+	long refused = 0;
 	for (int capability = 0; !refused; capability++) {
-		if (capability != kept && prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0)
-			refused = errno;
+		if (capability != kept)
+			refused = bare_prctl(PR_CAPBSET_DROP, capability);
 	}
-	if (refused != EINVAL && refused != EPERM) /* behind the last one; see above */
-		return refused;
+	return refused == -EINVAL || refused == -EPERM ? 0 : (int)-refused; /* behind the last one */
+}
+
+int IN_CHILD birth_leave_capabilities_but(int kept)
+{
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
 	if (kept >= 0) {
 		uint32_t bit = CAP_TO_MASK(kept);
 		data[CAP_TO_INDEX(kept)] = (struct __user_cap_data_struct){ bit, bit, bit };
 	}
-	if (syscall(SYS_capset, &header, data) < 0)
-		return errno;
-	return birth_result_of(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	long r = bare_call(SYS_capset, (long)&header, (long)data, 0, 0, 0, 0);
+	return (int)-(r < 0 ? r : bare_prctl(PR_SET_NO_NEW_PRIVS, 1));
 }
 
 /* A process that enters a user namespace has every capability in it. */
 IN_CHILD static int birth_leave_capabilities(struct birth *birth)
 {
 	const struct perch_confine *confine = birth->plan->confine;
-	bool leaves = birth_is_in_room(birth) || (confine && confine->no_capabilities);
-	return leaves ? birth_leave_capabilities_but(NO_CAPABILITY) : 0;
+	if (birth->is_ahead || (!birth_is_in_room(birth) && !(confine && confine->no_capabilities)))
+		return 0;
+	int error = birth_leave_bounding_set_but(NO_CAPABILITY);
+	return error ? error : birth_leave_capabilities_but(NO_CAPABILITY);
 }
 
 IN_CHILD static int birth_enter_landlock(struct birth *birth)
@@ -156,7 +163,7 @@ IN_CHILD static int birth_enter_landlock(struct birth *birth)
 IN_CHILD static int birth_enter_seccomp(struct birth *birth)
 {
 	const struct perch_confine *confine = birth->plan->confine;
-	if (!confine || !confine->filter)
+	if (!confine || !confine->filter || birth->is_ahead)
 		return 0;
 	return birth_result_of(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, confine->filter));
 }
@@ -218,6 +225,18 @@ IN_CHILD static int birth_close_the_rest(struct birth *birth)
 	return birth_result_of(close_range((unsigned)from, ~0U, 0));
 }
 
+/* The parent may have been stopped since it looked itself; from here to the exec is one call. */
+IN_CHILD static int birth_look_at_clock(struct birth *birth)
+{
+	uint64_t until_ns = birth->plan->until_ns;
+	struct timespec now = { 0 };
+	if (!until_ns)
+		return 0;
+	long r = bare_call(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0, 0, 0, 0);
+	bool is_late = (uint64_t)now.tv_sec * NSEC_PER_SEC + (uint64_t)now.tv_nsec >= until_ns;
+	return r < 0 ? (int)-r : is_late ? ETIME : 0;
+}
+
 IN_CHILD static int birth_execute(struct birth *birth)
 {
 	const struct spawn_plan *plan = birth->plan;
@@ -229,16 +248,16 @@ IN_CHILD static int birth_execute(struct birth *birth)
 	return errno;
 }
 
-/* ---- a room's init -------------------------------------------------------- */
+/* ---- a room's init: bare calls, because the host works with our errno meanwhile ----- */
 
 IN_CHILD static int birth_open_program(struct birth *birth)
 {
-	birth->program_fd = open(birth->plan->path, O_PATH | O_CLOEXEC);
-	return birth_result_of(birth->program_fd);
+	birth->program_fd = (int)bare_open(birth->plan->path, O_PATH | O_CLOEXEC);
+	return birth->program_fd < 0 ? -birth->program_fd : 0;
 }
 
 /* Waits for the host's word, or for its end: a process that the host has forked may hold the
- * other end of the lifeline. The host works with our errno meanwhile. */
+ * other end of the lifeline. */
 IN_CHILD static bool birth_is_host_alive(void)
 {
 	struct pollfd fds[] = {
@@ -252,13 +271,34 @@ IN_CHILD static bool birth_is_host_alive(void)
 	return r > 0 && (fds[0].revents & POLLIN);
 }
 
-/* The host gives its word when our user and group are mapped in here. */
-IN_CHILD static int birth_furnish_room(struct birth *birth)
+IN_CHILD static int birth_await_word(void)
 {
 	char byte;
-	if (!birth_is_host_alive() || read(GUARD_FD_LIFELINE, &byte, 1) != 1)
-		return ECANCELED;
-	return furnish_run(birth->plan->furnishing);
+	bool is_given = birth_is_host_alive() &&
+		bare_call(SYS_read, GUARD_FD_LIFELINE, (long)&byte, 1, 0, 0, 0) == 1;
+	return is_given ? 0 : ECANCELED;
+}
+
+/* Without capabilities in the bounding set, those that we have until our exec are as they were. */
+IN_CHILD static int birth_leave_bounding_set(struct birth *birth)
+{
+	(void)birth;
+	return birth_leave_bounding_set_but(CAP_WAKE_ALARM);
+}
+
+/* The host gives its word when our user and group are mapped in here. */
+IN_CHILD static int birth_begin_room(struct birth *birth)
+{
+	int error = birth_await_word();
+	return error ? error : furnish_begin(birth->plan->furnishing);
+}
+
+/* And when it has found the mounts. */
+IN_CHILD static int birth_furnish_room(struct birth *birth)
+{
+	struct furnishing *furnishing = birth->plan->furnishing;
+	int error = furnishing->begins_early ? birth_await_word() : 0;
+	return error ? error : furnish_finish(furnishing);
 }
 
 /* The kernel lets no process trace another one that has more capabilities: so nothing in the room
@@ -269,25 +309,36 @@ IN_CHILD static int birth_forbid_tracing(struct birth *birth)
 	int error = birth_leave_capabilities_but(CAP_WAKE_ALARM);
 	if (error)
 		return error;
-	return birth_result_of(prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_WAKE_ALARM, 0, 0));
+	return (int)-bare_call(
+		SYS_prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_WAKE_ALARM, 0, 0, 0);
 }
 
 /* Orphans become children of the init, from its first moment. */
 IN_CHILD static int birth_ignore_orphans(struct birth *birth)
 {
 	(void)birth;
-	const struct sigaction ignored = { .sa_handler = SIG_IGN };
-	return birth_result_of(sigaction(SIGCHLD, &ignored, NULL));
+	bare_ignore(SIGCHLD);
+	return 0;
 }
 
+IN_CHILD static int birth_enter_root(struct birth *birth)
+{
+	(void)birth;
+	return -bare_go_to("/");
+}
+
+/* When it hears that nothing has failed, the host goes on beside our exec. */
 IN_CHILD static int birth_execute_opened(struct birth *birth)
 {
 	const struct spawn_plan *plan = birth->plan;
-	if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) < 0)
-		return errno;
-	execveat(
-		birth->program_fd, "", (char *const *)plan->argv, (char *const *)plan->env, AT_EMPTY_PATH);
-	return errno;
+	const char *report = (const char *)&birth->failure;
+	long r = bare_call(SYS_close_range, 3, ~0U, CLOSE_RANGE_CLOEXEC, 0, 0, 0);
+	if (r == 0)
+		r = bare_write(birth->fds[SLOT_REPORT], report, sizeof(birth->failure));
+	if (r >= 0)
+		r = bare_call(SYS_execveat, birth->program_fd, (long)"", (long)plan->argv, (long)plan->env,
+			AT_EMPTY_PATH, 0);
+	return (int)-r;
 }
 
 /* ---- the lists ------------------------------------------------------------ */
@@ -312,6 +363,7 @@ static const struct step steps[] = {
 	{ STAGE_DESCRIPTORS, birth_close_the_rest },
 	{ STAGE_CWD, birth_enter_cwd },
 	{ STAGE_SIGNALS, birth_reset_signals },
+	{ STAGE_TIME, birth_look_at_clock },
 	{ STAGE_EXEC, birth_execute },
 	{ 0 },
 };
@@ -323,10 +375,12 @@ static const struct step init_steps[] = {
 	{ STAGE_DESCRIPTORS, birth_arrange_descriptors },
 	{ STAGE_DESCRIPTORS, birth_close_the_rest },
 	{ STAGE_EXEC, birth_open_program },
+	{ STAGE_PRIVILEGES, birth_leave_bounding_set },
+	{ STAGE_ROOM, birth_begin_room },
 	{ STAGE_ROOM, birth_furnish_room },
 	{ STAGE_PRIVILEGES, birth_forbid_tracing },
 	{ STAGE_SIGNALS, birth_ignore_orphans },
-	{ STAGE_CWD, birth_enter_cwd },
+	{ STAGE_CWD, birth_enter_root },
 	{ STAGE_EXEC, birth_execute_opened },
 	{ 0 },
 };
@@ -334,16 +388,11 @@ static const struct step init_steps[] = {
 IN_CHILD int birth_run(void *data)
 {
 	struct birth *birth = data;
-	for (const struct step *step = birth->plan->furnishing ? init_steps : steps; step->run;
-		 step++) {
-		int error = step->run(birth);
-		if (!error)
-			continue;
-		birth->failure = (struct spawn_failure){ .stage = step->stage, .error = error };
-		int report = birth->fds[SLOT_REPORT];
-		if (report >= 0)
-			(void)!write(report, &birth->failure, sizeof(birth->failure));
-		break;
-	}
+	const struct step *step = birth->plan->furnishing ? init_steps : steps;
+	for (; !birth->failure.error && step->run; step++)
+		birth->failure = (struct spawn_failure){ .stage = step->stage, .error = step->run(birth) };
+	int report = birth->fds[SLOT_REPORT];
+	if (report >= 0)
+		(void)!write(report, &birth->failure, sizeof(birth->failure));
 	_exit(BIRTH_FAILED_STATUS);
 }

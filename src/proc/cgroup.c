@@ -43,6 +43,7 @@ static bool cgroup_is_marked_as_delegated(const char *path)
 const struct cgroup_tree cgroup_kernel_tree = {
 	.mountinfo = "/proc/self/mountinfo",
 	.membership = "/proc/self/cgroup",
+	.usual_point = "/sys/fs/cgroup",
 	.make = mkdir,
 	.remove = rmdir,
 	.is_delegated = cgroup_is_marked_as_delegated,
@@ -206,7 +207,7 @@ int cgroup_open(const struct cgroup_tree *tree, const struct cgroup_limits *limi
 	struct cgroup **ret_cgroup, perch_err *err)
 {
 	struct cgroup_place place;
-	int r = cgroup_find(tree, &place, err);
+	int r = cgroup_find(tree, limits, &place, err);
 	if (r < 0)
 		return r;
 	_cleanup_free_ char *own = place.directory;

@@ -23,6 +23,10 @@ struct cgroup_limits {
 struct cgroup_tree {
 	const char *mountinfo;  /* as /proc/self/mountinfo */
 	const char *membership; /* as /proc/self/cgroup */
+	/* Where version 2 is mounted as a rule: if all of it is there, and our membership counts from
+	 * its top, the long table of mounts need not be read, for which processes that mount wait. Or
+	 * NULL. */
+	const char *usual_point;
 	int (*make)(const char *path, mode_t mode);
 	int (*remove)(const char *path);
 	bool (*is_delegated)(const char *path); /* the manager of the tree (systemd, say) has said so */
@@ -57,7 +61,9 @@ struct cgroup_place {
 	bool is_top;     /* nothing above it is mounted */
 };
 
-/* PERCH_ESANDBOX and words, -ENOMEM. */
-int cgroup_find(const struct cgroup_tree *tree, struct cgroup_place *ret_place, perch_err *err);
+/* PERCH_ESANDBOX and words, -ENOMEM; -ENOTSUP where limits are wanted or none, and version 1 has
+ * the controllers of all of them. */
+int cgroup_find(const struct cgroup_tree *tree, const struct cgroup_limits *limits,
+	struct cgroup_place *ret_place, perch_err *err);
 
 #endif

@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include "base/cleanup.h"
 #include "base/err.h"
@@ -64,42 +67,97 @@ static bool cgroup_find_is_below(struct str path, struct str root)
 }
 
 /* Joins the mount and the membership: a mount may show only a part of the tree. */
+static int cgroup_find_join(
+	const struct mount *mount, struct str member, struct cgroup_place *ret_place)
+{
+	size_t skipped = str_is(mount->root, "/") ? 0 : mount->root.len;
+	_cleanup_free_ char *point = cgroup_find_unescape(mount->point);
+	_cleanup_free_ char *rest =
+		str_dup((struct str){ member.data + skipped, member.len - skipped });
+	if (!point || !rest)
+		return -ENOMEM;
+	bool is_top = !rest[0] || strcmp(rest, "/") == 0;
+	ret_place->directory = str_join(point, is_top ? "" : rest, NULL);
+	ret_place->is_top = is_top;
+	return ret_place->directory ? 0 : -ENOMEM;
+}
+
 static int cgroup_find_locate(struct str table, struct str member, struct cgroup_place *ret_place)
 {
 	struct mount mount;
 	while (table.len) {
-		if (!cgroup_find_parse_mount(str_cut(&table, '\n'), &mount) ||
-			!cgroup_find_is_below(member, mount.root))
-			continue;
-		size_t skipped = str_is(mount.root, "/") ? 0 : mount.root.len;
-		_cleanup_free_ char *point = cgroup_find_unescape(mount.point);
-		_cleanup_free_ char *rest =
-			str_dup((struct str){ member.data + skipped, member.len - skipped });
-		if (!point || !rest)
-			return -ENOMEM;
-		bool is_top = !rest[0] || strcmp(rest, "/") == 0;
-		ret_place->directory = str_join(point, is_top ? "" : rest, NULL);
-		ret_place->is_top = is_top;
-		return ret_place->directory ? 0 : -ENOMEM;
+		if (cgroup_find_parse_mount(str_cut(&table, '\n'), &mount) &&
+			cgroup_find_is_below(member, mount.root))
+			return cgroup_find_join(&mount, member, ret_place);
 	}
 	return -ENOENT;
 }
 
-int cgroup_find(const struct cgroup_tree *tree, struct cgroup_place *ret_place, perch_err *err)
+/* "4:memory,pids:/path": of version 1. A controller that is used there is not to be had in
+ * version 2. */
+static bool cgroup_find_is_of_first_version(struct str table, const char *controller)
+{
+	while (table.len) {
+		struct str line = str_cut(&table, '\n');
+		str_cut(&line, ':');
+		struct str names = str_cut(&line, ':');
+		while (names.len) {
+			if (str_is(str_cut(&names, ','), controller))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool cgroup_find_lacks_all(struct str table, const struct cgroup_limits *limits)
+{
+	return (!limits->memory || cgroup_find_is_of_first_version(table, "memory")) &&
+		(!limits->processes || cgroup_find_is_of_first_version(table, "pids"));
+}
+
+/* The top of the whole tree, and a process in the first namespace of cgroups. */
+static bool cgroup_find_shows_all(const char *point)
+{
+	enum { TOP = 1 };
+	const ino_t first_namespace = 0xEFFFFFFB; /* the kernel's PROC_CGROUP_INIT_INO */
+	struct statfs filesystem;
+	struct stat top;
+	struct stat namespace;
+	return point && statfs(point, &filesystem) == 0 && filesystem.f_type == CGROUP2_SUPER_MAGIC &&
+		stat(point, &top) == 0 && top.st_ino == TOP &&
+		stat("/proc/self/ns/cgroup", &namespace) == 0 && namespace.st_ino == first_namespace;
+}
+
+static int cgroup_find_by_mounts(const struct cgroup_tree *tree, struct str member,
+	struct cgroup_place *ret_place, perch_err *err)
 {
 	_cleanup_(buf_free) struct buf mounts = { 0 };
-	_cleanup_(buf_free) struct buf memberships = { 0 };
 	int r = file_read(tree->mountinfo, TABLE_MAX, &mounts, err);
-	if (r == 0)
-		r = file_read(tree->membership, TABLE_MAX, &memberships, err);
 	if (r < 0)
 		return r == -ENOMEM ? r : PERCH_ESANDBOX;
-	struct str member = cgroup_find_membership((struct str){ memberships.data, memberships.len });
-	/* In a cgroup namespace, a cgroup outside begins with "/..". */
-	if (!member.len || str_has_prefix(member, STR("/..")))
-		return err_set(err, PERCH_ESANDBOX, "this process is in no cgroup of version 2");
 	r = cgroup_find_locate((struct str){ mounts.data, mounts.len }, member, ret_place);
 	if (r == -ENOENT)
 		return err_set(err, PERCH_ESANDBOX, "no file system of cgroups of version 2 is mounted");
+	return r < 0 ? err_no_memory(err) : 0;
+}
+
+int cgroup_find(const struct cgroup_tree *tree, const struct cgroup_limits *limits,
+	struct cgroup_place *ret_place, perch_err *err)
+{
+	_cleanup_(buf_free) struct buf memberships = { 0 };
+	int r = file_read(tree->membership, TABLE_MAX, &memberships, err);
+	if (r < 0)
+		return r == -ENOMEM ? r : PERCH_ESANDBOX;
+	const struct str table = { memberships.data, memberships.len };
+	if (limits->or_none && cgroup_find_lacks_all(table, limits))
+		return err_set(err, -ENOTSUP, "a cgroup of version 2 could limit nothing");
+	struct str member = cgroup_find_membership(table);
+	/* In a cgroup namespace, a cgroup outside begins with "/..". */
+	if (!member.len || str_has_prefix(member, STR("/..")))
+		return err_set(err, PERCH_ESANDBOX, "this process is in no cgroup of version 2");
+	if (!cgroup_find_shows_all(tree->usual_point))
+		return cgroup_find_by_mounts(tree, member, ret_place, err);
+	const struct mount usual = { STR("/"), str_from(tree->usual_point) };
+	r = cgroup_find_join(&usual, member, ret_place);
 	return r < 0 ? err_no_memory(err) : 0;
 }

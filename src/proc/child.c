@@ -126,7 +126,10 @@ static void child_reap(perch_child *child)
 	loop_watch(&child->host->loop, &child->exit, 0);
 	child->exit.fd = fd_close(child->exit.fd);
 	child->mark = 0;
-	child->host->child_count--;
+	perch_host *host = child->host;
+	host->child_count--;
+	if (host->runs_once && !host->child_count && !host->trees.may_have_strays)
+		guard_dismiss(&host->guard);
 }
 
 static void child_move_to_buried(perch_child *child)

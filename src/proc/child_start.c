@@ -264,6 +264,7 @@ static int child_start_launch(perch_child *child, const perch_child_spec *spec, 
 		.guard_slot = child->guard_slot,
 		.mark = is_marked ? &mark : NULL,
 		.open_files = host->open_files.rlim_max ? &host->open_files : NULL,
+		.until_ns = host->births_until_ns,
 		.confine = spec->confine,
 	};
 	struct spawn_failure failure;

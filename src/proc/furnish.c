@@ -5,19 +5,15 @@
 #include "proc/furnish.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/err.h"
-#include "base/linux_calls.h"
 #include "base/str.h"
 #include "proc/birth.h"
+#include "proc/room_calls.h"
 
 /* ---- preparing, in the host ----------------------------------------------- */
 
@@ -79,9 +75,23 @@ static void furnish_set_tmp_size(struct furnishing *furnishing, uint64_t size)
 		bytes / BYTES_PER_INODE + 1);
 }
 
-void furnish_init(struct furnishing *furnishing)
+void furnish_init(struct furnishing *furnishing, bool is_usual)
 {
-	*furnishing = (struct furnishing){ .filesystems = { -1, -1 }, .lifeline = -1 };
+	*furnishing = (struct furnishing){ .filesystems = { -1, -1 } };
+	furnishing->begins_early = is_usual && BARE_CALL_SPARES_ERRNO;
+	furnishing->has_void = furnishing->begins_early;
+	furnishing->has_tmp = furnishing->begins_early;
+	furnish_set_tmp_size(furnishing, ROOM_TMP_SIZE_DEFAULT);
+}
+
+/* What the room's first process works with already is left as it is. */
+static int furnish_note_needs(struct furnishing *furnishing, const struct room_mount *mount)
+{
+	if (furnishing->begins_early)
+		return mount->size ? -EINVAL : 0;
+	furnishing->has_void |= mount->kind == ROOM_HIDE;
+	furnishing->has_tmp |= mount->kind == ROOM_TMP;
+	return 0;
 }
 
 int furnish_prepare(
@@ -100,12 +110,14 @@ int furnish_prepare(
 		int r = furnish_copy_mount(&furnishing->items[furnishing->count++], &mounts[i], i, err);
 		if (r < 0)
 			return r;
-		furnishing->has_void |= mounts[i].kind == ROOM_HIDE;
-		furnishing->has_tmp |= mounts[i].kind == ROOM_TMP;
+		r = furnish_note_needs(furnishing, &mounts[i]);
+		if (r < 0)
+			return err_set(err, r, "a usual room has no size of its own for '%s'", mounts[i].path);
 		if (mounts[i].kind == ROOM_TMP && mounts[i].size > size)
 			size = mounts[i].size;
 	}
-	furnish_set_tmp_size(furnishing, size ? size : ROOM_TMP_SIZE_DEFAULT);
+	if (size)
+		furnish_set_tmp_size(furnishing, size);
 	return 0;
 }
 
@@ -121,30 +133,22 @@ void furnish_free(struct furnishing *furnishing)
 
 /* A path that we cannot reach is out of reach for every process in the room: it has our user and
  * fewer rights. */
-IN_CHILD static bool furnish_is_out_of_reach(int error)
+IN_CHILD static bool furnish_is_out_of_reach(int r)
 {
-	return error == ENOENT || error == ENOTDIR || error == EACCES;
-}
-
-IN_CHILD static int furnish_copy_tree(int directory, const char *path, unsigned flags)
-{
-	return open_tree(directory, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | flags);
+	return r == -ENOENT || r == -ENOTDIR || r == -EACCES;
 }
 
 /* Puts a detached tree over what `target` refers to; closes both. */
 IN_CHILD static int furnish_put_over(int tree, int target)
 {
-	int error = errno;
-	if (tree >= 0 && target >= 0)
-		error =
-			move_mount(tree, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0
-			? errno
-			: 0;
+	int r = tree < 0 ? tree : target;
+	if (r >= 0)
+		r = bare_move_mount(tree, target, "", MOVE_MOUNT_T_EMPTY_PATH);
 	if (tree >= 0)
-		close(tree);
+		bare_close(tree);
 	if (target >= 0)
-		close(target);
-	return error;
+		bare_close(target);
+	return -r;
 }
 
 /* ---- in the room: one change each ------------------------------------------ */
@@ -155,12 +159,11 @@ IN_CHILD static int furnish_hide(struct furniture *item, struct furnishing *furn
 	struct stat info;
 	int target = furnish_find(item, &info);
 	if (target < 0)
-		return furnish_is_out_of_reach(errno) ? 0 : errno;
+		return furnish_is_out_of_reach(target) ? 0 : -target;
 	if (!S_ISDIR(info.st_mode))
-		return furnish_put_over(furnish_copy_tree(tree, room_fs_void_file, 0), target);
-	if (mkdirat(tree, item->name, 0755) < 0)
-		return errno;
-	return furnish_put_over(furnish_copy_tree(tree, item->name, 0), target);
+		return furnish_put_over(bare_copy_tree(tree, room_fs_void_file, 0), target);
+	int r = bare_make_directory(tree, item->name, 0755);
+	return r < 0 ? -r : furnish_put_over(bare_copy_tree(tree, item->name, 0), target);
 }
 
 /* A mount point can neither be removed nor renamed. So a link, which cannot be made read-only,
@@ -171,13 +174,11 @@ IN_CHILD static int furnish_make_read_only(struct furniture *item, struct furnis
 	struct stat info;
 	int target = furnish_find(item, &info);
 	if (target < 0)
-		return furnish_is_out_of_reach(errno) ? 0 : errno;
-	int tree = furnish_copy_tree(target, "", AT_EMPTY_PATH | AT_RECURSIVE);
-	struct mount_attr read_only = { .attr_set = MOUNT_ATTR_RDONLY };
-	if (tree >= 0 &&
-		mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &read_only, sizeof(read_only)) < 0)
-		return errno;
-	return furnish_put_over(tree, target);
+		return furnish_is_out_of_reach(target) ? 0 : -target;
+	const struct mount_attr read_only = { .attr_set = MOUNT_ATTR_RDONLY };
+	int tree = bare_copy_tree(target, "", AT_EMPTY_PATH | AT_RECURSIVE);
+	int r = tree < 0 ? 0 : bare_set_mount(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &read_only);
+	return r < 0 ? -r : furnish_put_over(tree, target);
 }
 
 IN_CHILD static int furnish_make_tmp(struct furniture *item, struct furnishing *furnishing)
@@ -186,11 +187,12 @@ IN_CHILD static int furnish_make_tmp(struct furniture *item, struct furnishing *
 	struct stat info;
 	int target = furnish_find(item, &info);
 	if (target < 0 || !S_ISDIR(info.st_mode))
-		return target < 0 ? errno : ENOTDIR;
+		return target < 0 ? -target : ENOTDIR;
 	/* The mode once more: the first time, some bits are masked. */
-	if (mkdirat(filesystem, item->name, 0700) < 0 || fchmodat(filesystem, item->name, 01777, 0) < 0)
-		return errno;
-	return furnish_put_over(furnish_copy_tree(filesystem, item->name, 0), target);
+	int r = bare_make_directory(filesystem, item->name, 0700);
+	if (r == 0)
+		r = bare_change_mode(filesystem, item->name, 01777);
+	return r < 0 ? -r : furnish_put_over(bare_copy_tree(filesystem, item->name, 0), target);
 }
 
 /* ---- in the room: what is revealed ------------------------------------------ */
@@ -199,10 +201,9 @@ IN_CHILD static int furnish_make_tmp(struct furniture *item, struct furnishing *
  * them. */
 IN_CHILD static int furnish_seal_device(int tree, mode_t mode)
 {
-	struct mount_attr read_only = { .attr_set = MOUNT_ATTR_RDONLY };
-	if (!S_ISCHR(mode) && !S_ISBLK(mode))
-		return 0;
-	return mount_setattr(tree, "", AT_EMPTY_PATH, &read_only, sizeof(read_only)) < 0 ? errno : 0;
+	const struct mount_attr read_only = { .attr_set = MOUNT_ATTR_RDONLY };
+	bool is_device = S_ISCHR(mode) || S_ISBLK(mode);
+	return is_device ? -bare_set_mount(tree, "", AT_EMPTY_PATH, &read_only) : 0;
 }
 
 IN_CHILD static int furnish_reveal(struct furniture *item, struct furnishing *furnishing)
@@ -212,13 +213,13 @@ IN_CHILD static int furnish_reveal(struct furniture *item, struct furnishing *fu
 		return furnish_make_link(item, furnishing);
 	if (item->what_was_there < 0)
 		return 0;
-	if (fstat(item->what_was_there, &info) < 0)
-		return errno;
-	int error = furnish_seal_device(item->what_was_there, info.st_mode);
+	int error = -bare_look(item->what_was_there, &info);
+	if (!error)
+		error = furnish_seal_device(item->what_was_there, info.st_mode);
 	if (error)
 		return error;
 	int target = furnish_place(item, &info, furnishing);
-	return target < 0 ? errno : furnish_put_over(item->what_was_there, target);
+	return target < 0 ? -target : furnish_put_over(item->what_was_there, target);
 }
 
 static int (*const change[])(struct furniture *item, struct furnishing *furnishing) = {
@@ -233,7 +234,7 @@ static int (*const change[])(struct furniture *item, struct furnishing *furnishi
 /* Short links are made again, which is cheaper than a mount. */
 IN_CHILD static bool furnish_keep_link(struct furniture *item, int link)
 {
-	ssize_t len = readlinkat(link, "", item->link, sizeof(item->link));
+	long len = bare_read_link(link, item->link, sizeof(item->link));
 	bool is_short = len > 0 && (size_t)len < sizeof(item->link);
 	item->link[is_short ? len : 0] = '\0';
 	return is_short;
@@ -245,14 +246,14 @@ IN_CHILD static int furnish_keep_item(struct furniture *item)
 	struct stat info;
 	int found = furnish_find(item, &info);
 	if (found < 0)
-		return furnish_is_out_of_reach(errno) ? 0 : errno;
-	int error = 0;
+		return furnish_is_out_of_reach(found) ? 0 : -found;
+	int tree = 0;
 	if (!S_ISLNK(info.st_mode) || !furnish_keep_link(item, found)) {
-		item->what_was_there = furnish_copy_tree(found, "", AT_EMPTY_PATH | AT_RECURSIVE);
-		error = item->what_was_there < 0 && !furnish_is_out_of_reach(errno) ? errno : 0;
+		tree = bare_copy_tree(found, "", AT_EMPTY_PATH | AT_RECURSIVE);
+		item->what_was_there = tree < 0 ? -1 : tree;
 	}
-	close(found);
-	return error;
+	bare_close(found);
+	return tree < 0 && !furnish_is_out_of_reach(tree) ? -tree : 0;
 }
 
 /* Before anything is covered. */
@@ -274,20 +275,17 @@ IN_CHILD static int furnish_keep_what_is_revealed(struct furnishing *furnishing)
  * already do not see them. */
 IN_CHILD static int furnish_mount_proc(struct furnishing *furnishing)
 {
-	int r = mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
+	int r = bare_mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC);
 	furnishing->has_own_proc = r == 0;
-	if (r == 0)
-		return 0;
-	return errno == EPERM ? room_fs_each(furnishing, room_fs_move_to_root) : errno;
+	return r == -EPERM ? room_fs_each(furnishing, room_fs_move_to_root) : -r;
 }
 
 /* All but the room's own file systems, which are still needed. */
 IN_CHILD static int furnish_make_all_read_only(const struct furnishing *furnishing)
 {
-	struct mount_attr on = { .attr_set = MOUNT_ATTR_RDONLY };
-	if (mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &on, sizeof(on)) < 0)
-		return errno;
-	return room_fs_each(furnishing, room_fs_make_writable);
+	const struct mount_attr on = { .attr_set = MOUNT_ATTR_RDONLY };
+	int r = bare_set_mount(AT_FDCWD, "/", AT_RECURSIVE, &on);
+	return r < 0 ? -r : room_fs_each(furnishing, room_fs_make_writable);
 }
 
 IN_CHILD static int furnish_change_all(struct furnishing *furnishing)
@@ -303,15 +301,17 @@ IN_CHILD static int furnish_change_all(struct furnishing *furnishing)
 	return 0;
 }
 
-int IN_CHILD furnish_run(struct furnishing *furnishing)
+int IN_CHILD furnish_begin(struct furnishing *furnishing)
 {
-	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-		return errno;
-	int error = room_fs_open(furnishing);
+	int error = -bare_mount(NULL, "/", NULL, MS_REC | MS_PRIVATE);
 	if (!error)
-		error = furnish_mount_proc(furnishing);
-	if (!error)
-		error = furnish_keep_what_is_revealed(furnishing);
+		error = room_fs_open(furnishing);
+	return error ? error : furnish_mount_proc(furnishing);
+}
+
+int IN_CHILD furnish_finish(struct furnishing *furnishing)
+{
+	int error = furnish_keep_what_is_revealed(furnishing);
 	if (!error && furnishing->is_read_only)
 		error = furnish_make_all_read_only(furnishing);
 	if (!error)

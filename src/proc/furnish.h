@@ -36,9 +36,9 @@ struct furnish_holder {
 };
 
 struct furnishing {
-	/* Fills in the rest by furnish_prepare, in the host, while the room's first process is on
-	 * its way. Returns a negative errno to call it off. */
-	int (*prepare)(struct furnishing *furnishing);
+	/* The room's first process makes its file systems before the mounts are known: it gets a byte
+	 * of the lifeline for that, and another one for the rest. */
+	bool begins_early;
 	struct furniture *items;
 	size_t count;
 	bool has_void;     /* something is hidden */
@@ -48,34 +48,36 @@ struct furnishing {
 	bool is_read_only;              /* but what is revealed or new */
 	int filesystems[ROOM_FS_COUNT]; /* while it is being furnished; -1 = not needed */
 	dev_t devices[ROOM_FS_COUNT];   /* of each of them, to tell whether a file lies in it */
-	int lifeline; /* the host's end: a byte goes in when the room may be furnished */
 	struct furnish_holder holder;
 	/* The report. */
 	const char *failed_at; /* a path, or NULL */
 	bool has_own_proc;
 };
 
-/* One without mounts and without `prepare`. */
-void furnish_init(struct furnishing *furnishing);
+/* One without mounts. `is_usual`: see room.h. */
+void furnish_init(struct furnishing *furnishing, bool is_usual);
 
 /* Copies the mounts. Fails with -EINVAL (a path that is not absolute, or is
- * the root), -ENOMEM. A half-made furnishing can be freed. */
+ * the root; a size in a usual room), -ENOMEM. A half-made furnishing can be freed. */
 int furnish_prepare(
 	struct furnishing *furnishing, const struct room_mount *mounts, size_t count, perch_err *err);
 void furnish_free(struct furnishing *furnishing);
 
-/* In the room's first process: system calls only, see birth.h. Returns 0 or an
+/* In the room's first process: system calls only, see birth.h, and bare ones, because the host
+ * works meanwhile. What every room needs, and, once the mounts are known, the rest. Return 0 or an
  * errno. */
-int furnish_run(struct furnishing *furnishing);
+int furnish_begin(struct furnishing *furnishing);
+int furnish_finish(struct furnishing *furnishing);
 
 /* ---- furnish_place.c: what the paths of the mounts lead to, by descriptors ----- */
 
 /* Opens (O_PATH) the file that the host found at an item's path. The host holds it open, so that no
- * other file has its inode number. -1 and errno: ESTALE where something else is there by now. */
+ * other file has its inode number. Or a negative errno: -ESTALE where something else is there by
+ * now. */
 int furnish_find(const struct furniture *item, struct stat *ret_info);
 
 /* Opens the mount point for `what`, a copy of the file at the item's path: that file itself, or, if
- * something covers it, a new one made in the cover. -1 and errno, as above. */
+ * something covers it, a new one made in the cover. Or a negative errno, as above. */
 int furnish_place(struct furniture *item, const struct stat *what, struct furnishing *furnishing);
 
 /* Makes an item's link again in the cover. Returns 0 or an errno. */

@@ -5,48 +5,40 @@
 #include "proc/furnish.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/openat2.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "proc/birth.h"
+#include "proc/room_calls.h"
 
 /* ---- what was looked up ------------------------------------------------------ */
 
-IN_CHILD static bool furnish_place_is_swapped(int error)
+IN_CHILD static bool furnish_place_is_swapped(int r)
 {
-	return error == ENOENT || error == ENOTDIR || error == ELOOP;
+	return r == -ENOENT || r == -ENOTDIR || r == -ELOOP;
 }
 
-/* Paths have no links: a link that is there now was put there since. -1 and errno. */
+/* Paths have no links: a link that is there now was put there since. */
 IN_CHILD static int furnish_open(const char *path)
 {
-	const struct open_how how = {
-		.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
-		.resolve = RESOLVE_NO_SYMLINKS,
-	};
-	return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+	return bare_open_plain(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 }
 
-IN_CHILD static int furnish_refuse(int fd, int error)
+IN_CHILD static int furnish_refuse(int fd, int r)
 {
 	if (fd >= 0)
-		close(fd);
-	errno = error;
-	return -1;
+		bare_close(fd);
+	return r;
 }
 
 int IN_CHILD furnish_find(const struct furniture *item, struct stat *ret_info)
 {
 	int fd = furnish_open(item->path);
 	if (fd < 0)
-		return furnish_refuse(
-			-1, item->is_known && furnish_place_is_swapped(errno) ? ESTALE : errno);
-	if (fstat(fd, ret_info) < 0)
-		return furnish_refuse(fd, errno);
+		return item->is_known && furnish_place_is_swapped(fd) ? -ESTALE : fd;
+	int r = bare_look(fd, ret_info);
+	if (r < 0)
+		return furnish_refuse(fd, r);
 	bool is_it = ret_info->st_dev == item->device && ret_info->st_ino == item->inode;
-	return is_it || !item->is_known ? fd : furnish_refuse(fd, ESTALE);
+	return is_it || !item->is_known ? fd : furnish_refuse(fd, -ESTALE);
 }
 
 /* ---- what is made in the file systems ---------------------------------------------- */
@@ -60,20 +52,18 @@ IN_CHILD static bool furnish_place_is_in_room_fs(const struct furnishing *furnis
 }
 
 /* Opens a directory in another, and makes it if the holder is in one of the room's file systems:
- * nothing is made anywhere else. Closes `holder`. -1 and errno. */
+ * nothing is made anywhere else. Closes `holder`. */
 IN_CHILD static int furnish_step(const struct furnishing *furnishing, int holder, const char *name)
 {
 	const int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
 	struct stat info;
-	int next = openat(holder, name, flags);
-	if (next < 0 && errno == ENOENT && fstat(holder, &info) == 0 &&
+	int next = bare_open_at(holder, name, flags);
+	if (next == -ENOENT && bare_look(holder, &info) == 0 &&
 		furnish_place_is_in_room_fs(furnishing, info.st_dev)) {
-		mkdirat(holder, name, 0755);
-		next = openat(holder, name, flags);
+		bare_make_directory(holder, name, 0755);
+		next = bare_open_at(holder, name, flags);
 	}
-	int error = errno;
-	close(holder);
-	errno = error;
+	bare_close(holder);
 	return next;
 }
 
@@ -81,7 +71,7 @@ IN_CHILD static int furnish_step(const struct furnishing *furnishing, int holder
 IN_CHILD static int furnish_open_directory(const struct furnishing *furnishing, char *path)
 {
 	int holder = furnish_open(path[0] ? path : "/");
-	if (holder >= 0 || errno != ENOENT)
+	if (holder != -ENOENT)
 		return holder;
 	holder = furnish_open("/");
 	for (char *name = path + 1, *end = path; holder >= 0 && end; name = end + 1) {
@@ -118,8 +108,7 @@ IN_CHILD static bool furnish_place_is_in_last_holder(
 }
 
 /* The directory, in one of the file systems, that the last part of a path is to be in; it stays
- * open, because most items share it with the next one. -1 and errno: EXDEV where it is in none of
- * them. */
+ * open, because most items share it with the next one. -EXDEV: it is in none of them. */
 IN_CHILD static int furnish_holder(struct furnishing *furnishing, char *path, char *slash)
 {
 	struct furnish_holder *holder = &furnishing->holder;
@@ -130,12 +119,13 @@ IN_CHILD static int furnish_holder(struct furnishing *furnishing, char *path, ch
 	int fd = furnish_open_directory(furnishing, path);
 	*slash = '/';
 	struct stat info;
-	if (fd < 0 || fstat(fd, &info) < 0)
-		return furnish_refuse(fd, errno);
-	if (!furnish_place_is_in_room_fs(furnishing, info.st_dev))
-		return furnish_refuse(fd, EXDEV);
+	int r = fd < 0 ? fd : bare_look(fd, &info);
+	if (r == 0 && !furnish_place_is_in_room_fs(furnishing, info.st_dev))
+		r = -EXDEV;
+	if (r < 0)
+		return furnish_refuse(fd, r);
 	if (holder->path)
-		close(holder->fd);
+		bare_close(holder->fd);
 	*holder = (struct furnish_holder){ path, len, fd };
 	return fd;
 }
@@ -146,23 +136,24 @@ int IN_CHILD furnish_make_link(struct furniture *item, struct furnishing *furnis
 	char *slash = furnish_place_last_slash(item->path);
 	int holder = furnish_holder(furnishing, item->path, slash);
 	if (holder < 0)
-		return errno == EXDEV ? 0 : errno;
-	return symlinkat(item->link, holder, slash + 1) < 0 && errno != EEXIST ? errno : 0;
+		return holder == -EXDEV ? 0 : -holder;
+	int r = bare_make_link(item->link, holder, slash + 1);
+	return r == -EEXIST ? 0 : -r;
 }
 
-/* In the cover. -1 and errno. */
+/* In the cover. */
 IN_CHILD static int furnish_make_place(
 	struct furniture *item, mode_t mode, struct furnishing *furnishing)
 {
 	char *slash = furnish_place_last_slash(item->path);
 	int holder = furnish_holder(furnishing, item->path, slash);
 	if (holder < 0)
-		return furnish_refuse(-1, errno == EXDEV ? ESTALE : errno);
+		return holder == -EXDEV ? -ESTALE : holder;
 	if (S_ISDIR(mode))
-		mkdirat(holder, slash + 1, 0755);
+		bare_make_directory(holder, slash + 1, 0755);
 	else
-		mknodat(holder, slash + 1, S_IFREG | 0444, 0);
-	return openat(holder, slash + 1, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		bare_make_file(holder, slash + 1, 0444);
+	return bare_open_at(holder, slash + 1, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 }
 
 int IN_CHILD furnish_place(
@@ -170,15 +161,15 @@ int IN_CHILD furnish_place(
 {
 	struct stat info;
 	int target = furnish_open(item->path);
-	if (target < 0 && errno == ENOENT)
+	if (target == -ENOENT)
 		return furnish_make_place(item, what->st_mode, furnishing);
 	if (target < 0)
-		return furnish_refuse(
-			-1, item->is_known && furnish_place_is_swapped(errno) ? ESTALE : errno);
-	if (fstat(target, &info) < 0)
-		return furnish_refuse(target, errno);
+		return item->is_known && furnish_place_is_swapped(target) ? -ESTALE : target;
+	int r = bare_look(target, &info);
+	if (r < 0)
+		return furnish_refuse(target, r);
 	bool is_itself = info.st_dev == what->st_dev && info.st_ino == what->st_ino;
 	return is_itself || furnish_place_is_in_room_fs(furnishing, info.st_dev)
 		? target
-		: furnish_refuse(target, ESTALE);
+		: furnish_refuse(target, -ESTALE);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "base/bare_call.h"
@@ -148,10 +149,28 @@ static void guard_end_process(struct guard *guard)
 	guard->exit.fd = fd_close(guard->exit.fd);
 	guard->lifeline = fd_close(guard->lifeline);
 	guard->pid = 0;
+	guard->is_dismissed = false;
+}
+
+static bool guard_is_needed(const struct guard *guard)
+{
+	return guard->table && atomic_load(&guard->table->terminal.is_raw);
+}
+
+void guard_dismiss(struct guard *guard)
+{
+	if (!guard->pid || guard->is_dismissed || guard_is_needed(guard) ||
+		pidfd_signal(guard->exit.fd, guard->pid, SIGKILL) < 0)
+		return;
+	loop_watch(guard->loop, &guard->exit, 0);
+	guard->is_dismissed = true;
+	guard->starts--;
 }
 
 static int guard_start(struct guard *guard, perch_err *err)
 {
+	if (guard->is_dismissed)
+		guard_end_process(guard);
 	if (guard->starts >= GUARD_STARTS_MAX)
 		return err_set(
 			err, PERCH_EGUARD, "'%s' was started %d times and died", guard->path, GUARD_STARTS_MAX);
@@ -172,6 +191,11 @@ static int guard_start(struct guard *guard, perch_err *err)
 	guard->starts++;
 	guard->said_so = false;
 	return 0;
+}
+
+static bool guard_is_running(const struct guard *guard)
+{
+	return guard->pid && !guard->is_dismissed;
 }
 
 /* Failures that may be gone at the next child: descriptors, memory, processes. */
@@ -218,7 +242,7 @@ int guard_reserve(struct guard *guard, _Atomic int32_t **ret_slot, perch_err *er
 	if (guard->mode == PERCH_GUARD_OFF || (guard->gave_up && guard->mode == PERCH_GUARD_AUTO))
 		return 0;
 	perch_err why = { 0 };
-	if (!guard->pid && guard_start(guard, &why) < 0)
+	if (!guard_is_running(guard) && guard_start(guard, &why) < 0)
 		return without_guard(guard, &why, err);
 	for (uint32_t i = 0; i < GUARD_SLOTS; i++) {
 		uint32_t at = (guard->next_slot + i) % GUARD_SLOTS;
@@ -253,7 +277,9 @@ void guard_release(struct guard *guard, _Atomic int32_t **slot)
 	*slot = NULL;
 }
 
-void guard_keep_terminal(struct guard *guard, int fd, const char *restoring)
+/* What is entered when the terminal is raw already would come too late for a kill in between. */
+void guard_keep_terminal(
+	struct guard *guard, int fd, const struct termios *raw, const char *restoring)
 {
 	if (!guard || guard->mode == PERCH_GUARD_OFF || guard_map_table(guard) < 0)
 		return;
@@ -261,17 +287,13 @@ void guard_keep_terminal(struct guard *guard, int fd, const char *restoring)
 	*terminal = (struct guard_terminal){ 0 };
 	if (ttyname_r(fd, terminal->path, sizeof(terminal->path)) != 0 ||
 		ioctl(fd, TCGETS, &terminal->found) < 0)
-		terminal->path[0] = '\0';
-	snprintf(terminal->restoring, sizeof(terminal->restoring), "%s", restoring ? restoring : "");
-}
-
-void guard_terminal_is_raw(struct guard *guard, int fd)
-{
-	struct guard_terminal *terminal = guard && guard->table ? &guard->table->terminal : NULL;
-	if (!terminal || !terminal->path[0] || ioctl(fd, TCGETS, &terminal->raw) < 0)
 		return;
+	terminal->raw = terminal->found;
+	terminal->raw.words[GUARD_MODES_INPUT] = raw->c_iflag;
+	terminal->raw.words[GUARD_MODES_LOCAL] = raw->c_lflag;
+	snprintf(terminal->restoring, sizeof(terminal->restoring), "%s", restoring ? restoring : "");
 	atomic_store(&terminal->is_raw, 1);
-	if (!guard->pid && !guard->gave_up)
+	if (!guard_is_running(guard) && !guard->gave_up)
 		guard_start(guard, NULL);
 	guard_settle(guard);
 }
@@ -282,14 +304,16 @@ void guard_forget_terminal(struct guard *guard)
 		atomic_store(&guard->table->terminal.is_raw, 0);
 }
 
-/* No child is left to guard. */
+/* No child is left to guard. While the guard dies its table is taken apart; its path it may still
+ * work with (guard_birth.c). */
 void guard_close(struct guard *guard)
 {
-	guard_end_process(guard);
+	guard_dismiss(guard);
 	if (guard->table)
 		munmap(guard->table, sizeof(*guard->table));
 	guard->table = NULL;
 	guard->table_fd = fd_close(guard->table_fd);
+	guard_end_process(guard);
 	free(guard->path);
 	guard->path = NULL;
 }

@@ -46,8 +46,9 @@ struct guard {
 	struct source exit; /* its pidfd */
 	uint32_t next_slot; /* where the search for a free slot begins */
 	unsigned starts;
-	bool gave_up; /* there will be none */
-	bool said_so; /* that there is none now */
+	bool gave_up;      /* there will be none */
+	bool said_so;      /* that there is none now */
+	bool is_dismissed; /* it was told to end, and is not reaped yet */
 };
 
 int guard_init(struct guard *guard, const perch_host_options *options, struct loop *loop,
@@ -68,11 +69,17 @@ void guard_settle(struct guard *guard);
 /* Gives the place back; before the child is reaped. NULL is fine. */
 void guard_release(struct guard *guard, _Atomic int32_t **slot);
 
-/* A terminal is about to be made raw. If we die, the guard restores its present modes and writes
- * `restoring` to it, provided that it is raw by then and no other process has changed it since. A
- * guard is started for that. One terminal at a time; NULL is no guard. */
-void guard_keep_terminal(struct guard *guard, int fd, const char *restoring);
-void guard_terminal_is_raw(struct guard *guard, int fd);
+/* Nothing is left to guard: it ends while the host does what remains. For a further child there is
+ * another one. */
+void guard_dismiss(struct guard *guard);
+
+struct termios;
+
+/* A terminal is about to get these raw modes. If we die, the guard restores its present modes and
+ * writes `restoring` to it, provided that it is raw by then and no other process has changed it
+ * since. A guard is started for that. One terminal at a time; NULL is no guard. */
+void guard_keep_terminal(
+	struct guard *guard, int fd, const struct termios *raw, const char *restoring);
 
 /* The terminal has been restored. Async-signal-safe. */
 void guard_forget_terminal(struct guard *guard);

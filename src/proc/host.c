@@ -47,6 +47,14 @@ int perch_host_new(const perch_host_options *options, perch_host **ret_host, per
 	return 0;
 }
 
+static void host_let_leave(struct host_guest **guests)
+{
+	for (struct host_guest *guest; (guest = *guests);) {
+		*guests = guest->next;
+		guest->leave(guest);
+	}
+}
+
 void perch_host_free(perch_host *host)
 {
 	if (!host)
@@ -61,14 +69,13 @@ void perch_host_free(perch_host *host)
 		child_destroy(host->children);
 	child_free_buried(host);
 	trees_end_all(&host->trees);
-	for (struct host_guest *guest; (guest = host->guests);) {
-		host->guests = guest->next;
-		guest->leave(guest);
-	}
-	guard_close(&host->guard);
+	guard_dismiss(&host->guard);
+	host_let_leave(&host->guests);
 	trees_close(&host->trees);
+	guard_close(&host->guard);
 	loop_close(&host->loop);
 	spawner_close(&host->spawner);
+	host_let_leave(&host->last);
 	free(host);
 }
 
@@ -80,10 +87,27 @@ struct host_guest *host_find_guest(const perch_host *host, void (*leave)(struct 
 	return guest;
 }
 
+struct host_guest *host_take_guest(perch_host *host, void (*leave)(struct host_guest *guest))
+{
+	struct host_guest **link = &host->guests;
+	while (*link && (*link)->leave != leave)
+		link = &(*link)->next;
+	struct host_guest *guest = *link;
+	if (guest)
+		*link = guest->next;
+	return guest;
+}
+
 void host_add_guest(perch_host *host, struct host_guest *guest)
 {
 	guest->next = host->guests;
 	host->guests = guest;
+}
+
+void host_add_last_guest(perch_host *host, struct host_guest *guest)
+{
+	guest->next = host->last;
+	host->last = guest;
 }
 
 void host_slept(perch_host *host, uint64_t from_ns, uint64_t to_ns)

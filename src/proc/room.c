@@ -11,12 +11,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bare_call.h"
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/listing.h"
 #include "proc/child.h"
 #include "proc/furnish.h"
 #include "proc/pidfd.h"
+#include "proc/room_parts.h"
 
 struct room {
 	perch_host *host;
@@ -27,6 +29,7 @@ struct room {
 	size_t children; /* of our host's, not yet reaped */
 	bool is_closed;
 	bool has_own_proc;
+	struct newcomer newcomer;
 };
 
 /* ---- words ----------------------------------------------------------------- */
@@ -78,33 +81,6 @@ static int room_explain(
 
 /* ---- opening ---------------------------------------------------------------- */
 
-static int room_start_init(struct room *room, struct furnishing *furnishing, perch_err *err)
-{
-	_cleanup_fd_ int their_lifeline = -1;
-	_cleanup_fd_ int host_pidfd = fd_above_stdio(pidfd_open_process(getpid()));
-	int r = host_pidfd < 0 ? host_pidfd : fd_pipe(&their_lifeline, &room->lifeline);
-	if (r < 0)
-		return err_set(err, r, "no room for the sandbox: %s", perch_strerror(r));
-	furnishing->lifeline = room->lifeline;
-	const char *const argv[] = { "perch-guard", GUARD_KEEP_ROOM, NULL };
-	const char *const env[] = { NULL };
-	struct spawn_plan plan = {
-		.path = room->host->guard.path,
-		.argv = argv,
-		.env = env,
-		.cwd = "/",
-		.own_session = true,
-		.furnishing = furnishing,
-	};
-	plan.stdio[GUARD_FD_LIFELINE] = their_lifeline;
-	plan.stdio[GUARD_FD_TABLE] = room->host->spawner.null_fd;
-	plan.stdio[GUARD_FD_HOST] = host_pidfd;
-	struct spawn_failure failure;
-	if (spawner_spawn(&room->host->spawner, &plan, &room->pid, &room->pidfd, &failure) < 0)
-		return room_explain(&failure, &plan, err);
-	return 0;
-}
-
 /* No process can look into the init, except the one that made its namespace: us. */
 static int room_open_root(pid_t init)
 {
@@ -122,43 +98,128 @@ static void free_room(struct room *room)
 	free(room);
 }
 
-/* What is known while a room is being opened. */
+/* What is known of a room until it is open. */
 struct opening {
-	struct furnishing furnishing; /* the first member: see prepare */
-	room_mounts_fn *find;
-	void *data;
-	int refused; /* by `find`: a negative errno, with words */
-	perch_err *err;
+	struct host_guest guest; /* the first member: of a room that was begun and is not wanted yet */
+	perch_host *host;
+	struct room_init init;
 };
 
-static int room_prepare(struct furnishing *furnishing)
+static int room_begin_opening(perch_host *host, bool is_usual, struct opening **ret_opening)
 {
-	struct opening *opening = (struct opening *)furnishing;
+	struct opening *opening = malloc(sizeof(*opening));
+	*ret_opening = opening;
+	if (!opening)
+		return -ENOMEM;
+	opening->guest = (struct host_guest){ 0 };
+	opening->host = host;
+	return room_init_begin(&opening->init, host, is_usual);
+}
+
+static void room_leave_opening(struct opening *opening, bool has_failed)
+{
+	room_init_leave(&opening->init, has_failed);
+	free(opening);
+}
+
+static void room_forget_begun(struct host_guest *guest)
+{
+	room_leave_opening((struct opening *)guest, true);
+}
+
+void room_begin(perch_host *host)
+{
+	struct opening *opening = NULL;
+	if (!BARE_CALL_SPARES_ERRNO || host->spawner.plain_fork ||
+		host_find_guest(host, room_forget_begun))
+		return;
+	if (room_begin_opening(host, true, &opening) < 0) {
+		if (opening)
+			room_leave_opening(opening, true);
+		return;
+	}
+	opening->guest.leave = room_forget_begun;
+	host_add_guest(host, &opening->guest);
+}
+
+/* One that was begun is taken, or makes place. */
+static int room_take_opening(perch_host *host, bool is_usual, struct opening **ret_opening)
+{
+	struct host_guest *begun = host_take_guest(host, room_forget_begun);
+	if (begun && !is_usual)
+		room_forget_begun(begun);
+	if (!begun || !is_usual)
+		return room_begin_opening(host, is_usual, ret_opening);
+	*ret_opening = (struct opening *)begun;
+	return 0;
+}
+
+static int room_prepare(struct furnishing *furnishing, const struct room_wish *wish, perch_err *err)
+{
 	const struct room_mount *mounts = NULL;
 	size_t count = 0;
-	int r = opening->find(opening->data, &mounts, &count, opening->err);
+	int r = wish->find(wish->data, &mounts, &count, err);
+	return r < 0 ? r : furnish_prepare(furnishing, mounts, count, err);
+}
+
+/* Host and init go on at the same time, and wait for each other here and there. */
+static int room_furnish(struct room *room, struct room_init *init, const struct room_wish *wish)
+{
+	/* One that has ended before our word has left a report. */
+	int r = room_init_let_furnish(init);
+	bool may_work = r == 0 && wish->meanwhile && BARE_CALL_SPARES_ERRNO;
+	const struct sock_fprog *filter = may_work ? wish->meanwhile(wish->data) : NULL;
+	if (filter)
+		newcomer_send(&room->newcomer, &room->host->spawner, init->pidfd, filter);
+	r = room_init_await_furnished(init);
+	if (r < 0)
+		return r;
+	room->pid = init->pid;
+	room->has_own_proc = init->furnishing.has_own_proc;
+	room->root = room_open_root(room->pid);
+	if (wish->furnished && BARE_CALL_SPARES_ERRNO)
+		wish->furnished(wish->data, room);
+	return room_init_await_exec(init);
+}
+
+static int room_open_by(
+	struct room *room, struct opening *opening, const struct room_wish *wish, perch_err *err)
+{
+	struct room_init *init = &opening->init;
+	int r = room_init_be_born(init);
+	if (r == 0) {
+		int refused = room_prepare(&init->furnishing, wish, err);
+		if (refused < 0)
+			return refused;
+		r = room_furnish(room, init, wish);
+	}
+	if (r < 0)
+		return room_explain(&init->birth.failure, &init->plan, err);
+	room->pidfd = fd_steal(&init->pidfd);
+	room->lifeline = fd_steal(&init->lifeline);
+	return 0;
+}
+
+static int room_open_new(struct room *room, const struct room_wish *wish, perch_err *err)
+{
+	struct opening *opening = NULL;
+	int r = room_take_opening(room->host, wish->is_usual, &opening);
+	if (!opening)
+		return err_no_memory(err);
 	if (r == 0)
-		r = furnish_prepare(furnishing, mounts, count, opening->err);
-	opening->refused = r;
+		r = room_open_by(room, opening, wish, err);
+	else if (r == -ECANCELED)
+		r = room_explain(&opening->init.birth.failure, &opening->init.plan, err);
+	else
+		r = err_set(err, r, "no room for the sandbox: %s", perch_strerror(r));
+	if (r < 0)
+		newcomer_dismiss(&room->newcomer);
+	room_leave_opening(opening, r < 0);
 	return r;
 }
 
-static int open_room(struct room *room, struct opening *opening, perch_err *err)
-{
-	perch_err why = { 0 };
-	furnish_init(&opening->furnishing);
-	opening->furnishing.prepare = room_prepare;
-	opening->err = err;
-	int r = room_start_init(room, &opening->furnishing, &why);
-	room->has_own_proc = opening->furnishing.has_own_proc;
-	furnish_free(&opening->furnishing);
-	if (opening->refused < 0)
-		return opening->refused;
-	return r < 0 ? err_set(err, r, "%s", why.text) : 0;
-}
-
 int room_open_with(
-	perch_host *host, room_mounts_fn *find, void *data, struct room **ret_room, perch_err *err)
+	perch_host *host, const struct room_wish *wish, struct room **ret_room, perch_err *err)
 {
 	if (host->spawner.plain_fork)
 		return err_set(err, PERCH_ESANDBOX,
@@ -166,14 +227,14 @@ int room_open_with(
 	struct room *room = malloc(sizeof(*room));
 	if (!room)
 		return err_no_memory(err);
-	*room = (struct room){ .host = host, .pidfd = -1, .lifeline = -1, .root = -1 };
-	struct opening opening = { .find = find, .data = data };
-	int r = open_room(room, &opening, err);
+	*room = (struct room){
+		.host = host, .pidfd = -1, .lifeline = -1, .root = -1, .newcomer = { .guide = -1 }
+	};
+	int r = room_open_new(room, wish, err);
 	if (r < 0) {
 		free_room(room);
 		return r;
 	}
-	room->root = room_open_root(room->pid);
 	*ret_room = room;
 	return 0;
 }
@@ -197,7 +258,8 @@ int room_open(perch_host *host, const struct room_mount *mounts, size_t count,
 	struct room **ret_room, perch_err *err)
 {
 	struct known_mounts known = { mounts, count };
-	return room_open_with(host, room_give_known, &known, ret_room, err);
+	const struct room_wish wish = { .find = room_give_known, .data = &known };
+	return room_open_with(host, &wish, ret_room, err);
 }
 
 int room_root(const struct room *room)
@@ -211,6 +273,11 @@ bool room_has_own_proc(const struct room *room)
 }
 
 /* ---- children --------------------------------------------------------------- */
+
+struct newcomer *room_newcomer(struct room *room)
+{
+	return &room->newcomer;
+}
 
 int room_entrance(const struct room *room)
 {
@@ -269,19 +336,37 @@ static void room_await_children(const struct room *room)
 	}
 }
 
-void room_close(struct room *room)
+static void room_bury(struct room *room)
 {
-	if (!room)
-		return;
+	if (pidfd_wait(room->pidfd, DEATH_WAIT_MS) == 1)
+		pidfd_reap(room->pidfd);
+	free_room(room);
+}
+
+static void room_kill(struct room *room)
+{
+	newcomer_dismiss(&room->newcomer);
 	pidfd_signal(room->pidfd, room->pid, SIGKILL);
 	/* A host that has become another user may not kill the init: it ends with its lifeline. */
 	room->lifeline = fd_close(room->lifeline);
 	room->is_closed = true;
-	if (room->children) {
-		room_await_children(room);
+}
+
+void room_close(struct room *room)
+{
+	if (!room)
 		return;
-	}
-	if (pidfd_wait(room->pidfd, DEATH_WAIT_MS) == 1)
-		pidfd_reap(room->pidfd);
-	free_room(room);
+	room_kill(room);
+	if (room->children)
+		room_await_children(room);
+	else
+		room_bury(room);
+}
+
+bool room_end(struct room *room)
+{
+	if (!room || room->children)
+		return false;
+	room_kill(room);
+	return true;
 }

@@ -11,7 +11,9 @@
 
 #include "perch/host.h"
 
+struct newcomer;
 struct room;
+struct sock_fprog;
 
 enum room_mount_kind {
 	ROOM_HIDE,      /* an empty directory, or an empty file, lies over the path */
@@ -46,14 +48,35 @@ struct room_mount {
 int room_open(perch_host *host, const struct room_mount *mounts, size_t count,
 	struct room **ret_room, perch_err *err);
 
-/* The same for a caller that has to find the mounts first: `find` is called while the room's first
- * process is on its way. The mounts must live until room_open_with returns. A negative errno of
- * `find`, with words, calls the room off and is returned. `find` is not called where no room can be
- * made. */
 typedef int room_mounts_fn(
 	void *data, const struct room_mount **ret_mounts, size_t *ret_count, perch_err *err);
+
+/* For a caller that has to find the mounts first. */
+struct room_wish {
+	/* Called while the room's first process is on its way. The mounts must live until
+	 * room_open_with returns. A negative errno, with words, calls the room off and is returned. It
+	 * is not called where no room can be born. */
+	room_mounts_fn *find;
+	/* Or NULL. Called while the room is being furnished: for what needs no room but would come
+	 * next. There may be no room in the end, and it may not be called at all. Returns the filter
+	 * that the first child will have, which must stay until then or until the room is closed, or
+	 * NULL: not known yet. */
+	const struct sock_fprog *(*meanwhile)(void *data);
+	/* Or NULL. Called when the mounts are there, while the room's first process becomes
+	 * perch-guard: for what has to look into it (room_root, room_has_own_proc). As above. */
+	void (*furnished)(void *data, const struct room *room);
+	void *data;
+	/* Something will be hidden and something replaced, without a size of its own: what that takes
+	 * is made while `find` is at work. */
+	bool is_usual;
+};
+
+/* A usual room will be wanted soon: its birth begins beside what the caller does until then, and
+ * room_open_with takes it. If none is wanted after all, it goes with the host. */
+void room_begin(perch_host *host);
+
 int room_open_with(
-	perch_host *host, room_mounts_fn *find, void *data, struct room **ret_room, perch_err *err);
+	perch_host *host, const struct room_wish *wish, struct room **ret_room, perch_err *err);
 
 /* Whether /proc shows the room's own processes alone. A new /proc is not allowed where a part of
  * the old one is covered, as in containers; then the old one stays, which shows the processes
@@ -68,10 +91,18 @@ int room_root(const struct room *room);
 /* Whether its init lives, and no other process does in it. False also where that cannot be seen. */
 bool room_is_empty(const struct room *room);
 
-/* Kills everything in it at once, and waits for the end. Before the host is freed. NULL is fine. */
+/* Kills everything in it at once, and waits for the end. Before the host is freed, or by one of its
+ * last guests. NULL is fine. */
 void room_close(struct room *room);
 
+/* Only kills, so that room_close need not wait as long; and only if no child of the host's is in it
+ * any more. Returns whether. NULL is fine: false. */
+bool room_end(struct room *room);
+
 /* ---- for src/proc alone ----------------------------------------------------- */
+
+/* What may become its first child. */
+struct newcomer *room_newcomer(struct room *room);
 
 /* The descriptor of the room's init, by which a newborn child enters the room. */
 int room_entrance(const struct room *room);

@@ -1,4 +1,4 @@
-/* The birth of a room's init, and of children into a room.
+/* The birth of children into a room.
  *
  * A child is led in by a guide: a process that enters the room's namespaces,
  * which a thread of a program cannot, and bears the child there with
@@ -7,7 +7,7 @@
  * is made private (not dumpable: no process in the room can look into it by way of the newborn, nor
  * have it written to a core file), and a newborn that another process stops is woken.
  *
- * All of them share this thread's errno: while one of them is running, nothing is
+ * All of them share this thread's errno: while a guide or a child is running, nothing is
  * called here that fails as a rule. */
 #include "proc/birth.h"
 
@@ -28,127 +28,90 @@
 #include "base/bare_call.h"
 #include "base/clock.h"
 #include "base/fd.h"
-#include "proc/furnish.h"
 #include "proc/pidfd.h"
 #include "proc/room.h"
+#include "proc/room_parts.h"
 
 enum {
-	ROOM_NAMESPACES = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC,
 	LOOK_MS = 20, /* how often is looked whether a newborn was stopped */
 	WAKINGS_MAX = 100,
+	LEAVING_US = 50,           /* how often, whether it has left our memory */
+	HIDDEN_MAX = 200,          /* so often, where /proc does not show it */
+	FORKED_NOT_EXECUTED = 0x40 /* the kernel's PF_FORKNOEXEC */
 };
 
-/* Whether memory can be looked into is a property of the whole process. Hosts in other threads wait
- * for their turn. */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+
+void room_birth_await_turn(void)
+{
+	pthread_mutex_lock(&turn);
+}
+
+void room_birth_pass_turn(void)
+{
+	pthread_mutex_unlock(&turn);
+}
 
 bool room_birth_begin(void)
 {
-	pthread_mutex_lock(&turn);
+	room_birth_await_turn();
 	bool was_open = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 1;
 	if (was_open)
 		prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	return was_open;
 }
 
+/* 1 = it has executed a program, or has no memory any more; 0 = it lives in our memory; or a
+ * negative errno. An init that dies gives its memory up, but is no zombie before all in its room
+ * were reaped, among them children of ours that are to be reaped behind this. */
+static int room_birth_has_left(pid_t born)
+{
+	char path[64];
+	char text[1024];
+	unsigned flags;
+	unsigned long size;
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)born);
+	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t len = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (len < 0)
+		return -errno;
+	text[len] = '\0';
+	const char *name_end = strrchr(text, ')');
+	if (!name_end ||
+		sscanf(name_end + 1,
+			" %*c %*d %*d %*d %*d %*d %u %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %lu",
+			&flags, &size) != 2)
+		return -EIO;
+	return size == 0 || !(flags & FORKED_NOT_EXECUTED);
+}
+
+/* Its report ends before it has left our memory: an exec closes descriptors first on some kernels
+ * (seen on 6.12), and wakes the waiting host first on all. Only its flags change afterwards. */
+bool room_birth_await_leaving(pid_t born, int pidfd)
+{
+	const struct timespec look = { .tv_nsec = LEAVING_US * NSEC_PER_USEC };
+	int hidden = 0;
+	for (;;) {
+		int r = room_birth_has_left(born);
+		if (r > 0 || pidfd_wait(pidfd, 0) == 1)
+			return true;
+		if (r < 0 && ++hidden == HIDDEN_MAX)
+			return false;
+		nanosleep(&look, NULL);
+	}
+}
+
 void room_birth_end(bool was_open)
 {
 	if (was_open)
 		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-	pthread_mutex_unlock(&turn);
+	room_birth_pass_turn();
 }
 
 static void room_birth_fail(struct birth *birth, enum spawn_stage stage, int error)
 {
 	if (!birth->failure.error)
 		birth->failure = (struct spawn_failure){ .stage = stage, .error = error };
-}
-
-/* ---- users and groups in a room -------------------------------------------------- */
-
-/* The most that the kernel takes. */
-enum { MAP_TEXT = 4096 };
-
-static int room_birth_write_proc(pid_t pid, const char *name, const char *text)
-{
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	_cleanup_fd_ int fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0 || write(fd, text, strlen(text)) < 0)
-		return -errno;
-	return 0;
-}
-
-/* "INSIDE OUTSIDE COUNT" a line. Every user that we know has the same number in there. */
-static int room_birth_write_whole_map(pid_t pid, const char *name)
-{
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/self/%s", name);
-	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char ours[MAP_TEXT];
-	ssize_t read_len = fd < 0 ? -1 : read(fd, ours, sizeof(ours) - 1);
-	if (read_len < 0)
-		return -errno;
-	ours[read_len] = '\0';
-	char text[MAP_TEXT] = "";
-	size_t len = 0;
-	unsigned inside;
-	unsigned count;
-	int used;
-	for (const char *at = ours;
-		 len < sizeof(text) && sscanf(at, "%u %*u %u%n", &inside, &count, &used) == 2; at += used)
-		len +=
-			(size_t)snprintf(text + len, sizeof(text) - len, "%u %u %u\n", inside, inside, count);
-	return len < sizeof(text) ? room_birth_write_proc(pid, name, text) : -E2BIG;
-}
-
-static int room_birth_write_own_map(pid_t pid, const char *name, unsigned id)
-{
-	char text[64];
-	snprintf(text, sizeof(text), "%u %u 1\n", id, id);
-	return room_birth_write_proc(pid, name, text);
-}
-
-/* Root may map every user. Another user, or root in a container where it may not, maps only itself,
- * and all other users are `nobody` in there. */
-static int room_birth_write_maps(pid_t pid)
-{
-	if (geteuid() == 0 && room_birth_write_whole_map(pid, "uid_map") == 0)
-		return room_birth_write_whole_map(pid, "gid_map");
-	int r = room_birth_write_own_map(pid, "uid_map", geteuid());
-	if (r == 0)
-		r = room_birth_write_proc(pid, "setgroups", "deny");
-	return r < 0 ? r : room_birth_write_own_map(pid, "gid_map", getegid());
-}
-
-/* ---- the birth of an init -------------------------------------------------- */
-
-/* The init waits: until now it has made no call that can fail but for a lack of memory or
- * descriptors, so that errno is ours. */
-static int room_birth_let_furnish(struct furnishing *furnishing)
-{
-	int r = furnishing->prepare(furnishing);
-	return r < 0 ? r : fd_write_all(furnishing->lifeline, "", 1);
-}
-
-pid_t room_birth_init(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
-{
-	pthread_mutex_lock(&turn);
-	pid_t pid = clone(birth_run, spawner_stack(spawner, STACK_OF_CHILD),
-		CLONE_VM | CLONE_PIDFD | ROOM_NAMESPACES | SIGCHLD, birth, ret_pidfd);
-	pid = pidfd_born(pid, ret_pidfd);
-	int r = pid < 0 ? pid : room_birth_write_maps(pid);
-	pthread_mutex_unlock(&turn);
-	if (pid < 0)
-		return pid;
-	if (r < 0)
-		room_birth_fail(birth, STAGE_PRIVILEGES, -r);
-	else if (room_birth_let_furnish(birth->plan->furnishing) < 0)
-		room_birth_fail(birth, STAGE_ROOM, ECANCELED);
-	else
-		return pid;
-	pidfd_signal(*ret_pidfd, pid, SIGKILL);
-	return pid;
 }
 
 /* ---- the birth of a child -------------------------------------------------- */
@@ -196,12 +159,24 @@ static bool room_birth_is_stopped(int pidfd)
 }
 
 /* Whether it is over: the child has executed its program, or there is none. */
-static bool room_birth_await_some_time(struct guide *guide)
+static bool room_birth_await_some_time(_Atomic uint32_t *is_awaited)
 {
 	const struct timespec look = { .tv_nsec = LOOK_MS * NSEC_PER_MSEC };
-	if (atomic_load(&guide->is_awaited))
-		bare_call(SYS_futex, (long)&guide->is_awaited, FUTEX_WAIT, 1, (long)&look, 0, 0);
-	return !atomic_load(&guide->is_awaited);
+	if (atomic_load(is_awaited))
+		bare_call(SYS_futex, (long)is_awaited, FUTEX_WAIT, 1, (long)&look, 0, 0);
+	return !atomic_load(is_awaited);
+}
+
+static void room_birth_wake_stopped(int pidfd, int *wakings)
+{
+	if (pidfd >= 0 && room_birth_is_stopped(pidfd))
+		pidfd_signal(pidfd, 0, (*wakings)++ < WAKINGS_MAX ? SIGCONT : SIGKILL);
+}
+
+void room_birth_await_exec(_Atomic uint32_t *is_awaited, int pidfd)
+{
+	for (int wakings = 0; !room_birth_await_some_time(is_awaited);)
+		room_birth_wake_stopped(pidfd, &wakings);
 }
 
 /* The guide was killed. It may have started a child all the same; a number in `pidfd` does not
@@ -214,17 +189,13 @@ static bool room_birth_has_orphan(const struct guide *guide)
 		waitid(P_PIDFD, (id_t)pidfd, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0;
 }
 
-/* A process in the room may stop the child before its exec, and us with it: the child is woken, and
- * killed after WAKINGS_MAX times. */
 static void room_birth_await_child(struct guide *guide, int guide_pidfd)
 {
-	for (int wakings = 0; !room_birth_await_some_time(guide);) {
+	for (int wakings = 0; !room_birth_await_some_time(&guide->is_awaited);) {
 		bool is_alone = pidfd_wait(guide_pidfd, 0) == 1;
 		if (is_alone && !room_birth_has_orphan(guide))
 			break;
-		int pidfd = guide->pidfd;
-		if (pidfd >= 0 && room_birth_is_stopped(pidfd))
-			pidfd_signal(pidfd, 0, wakings++ < WAKINGS_MAX ? SIGCONT : SIGKILL);
+		room_birth_wake_stopped(guide->pidfd, &wakings);
 	}
 	pidfd_reap(guide_pidfd);
 }
@@ -258,10 +229,14 @@ static int room_birth_send_guide(struct spawner *spawner, struct guide *guide)
 
 pid_t room_birth_child(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
 {
+	struct room *room = birth->plan->confine->room;
+	pid_t pid = newcomer_become(room_newcomer(room), birth, ret_pidfd);
+	if (pid > 0)
+		return pid;
 	struct guide guide = {
 		.birth = birth,
 		.stack = spawner_stack(spawner, STACK_OF_CHILD),
-		.entrance = room_entrance(birth->plan->confine->room),
+		.entrance = room_entrance(room),
 		.pidfd = -1,
 		.is_awaited = 1,
 	};

@@ -1,73 +1,70 @@
 /* The file systems of the directories and files that are mounted over paths in a room. */
 #include "proc/furnish.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/linux_calls.h"
 #include "proc/birth.h"
+#include "proc/room_calls.h"
 
 const char room_fs_void_file[] = "file";
 
-/* A file system in memory, detached. Returns a descriptor, or -1 and errno. */
+/* A file system in memory, detached. Returns a descriptor, or a negative errno. */
 IN_CHILD static int room_filesystems_make_tmpfs(
 	const char *mode, const char *size, const char *inodes, unsigned attributes)
 {
-	int context = fsopen("tmpfs", FSOPEN_CLOEXEC);
+	int context = bare_fs_open("tmpfs");
 	if (context < 0)
-		return -1;
-	bool is_set = fsconfig(context, FSCONFIG_SET_STRING, "mode", mode, 0) == 0 &&
-		(!size || fsconfig(context, FSCONFIG_SET_STRING, "size", size, 0) == 0) &&
-		(!inodes || fsconfig(context, FSCONFIG_SET_STRING, "nr_inodes", inodes, 0) == 0) &&
-		fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) == 0;
-	int tree = is_set ? fsmount(context, FSMOUNT_CLOEXEC, attributes) : -1;
-	int error = errno;
-	close(context);
-	errno = error;
-	return tree;
+		return context;
+	int r = bare_fs_set(context, "mode", mode);
+	if (r == 0 && size)
+		r = bare_fs_set(context, "size", size);
+	if (r == 0 && inodes)
+		r = bare_fs_set(context, "nr_inodes", inodes);
+	if (r == 0)
+		r = bare_fs_do(context, FSCONFIG_CMD_CREATE);
+	if (r == 0)
+		r = bare_fs_mount(context, attributes);
+	bare_close(context);
+	return r;
 }
 
 /* Only mounted trees can be copied, so such a file system is mounted where it will not be seen: the
- * room's own /proc comes over it. -1 and errno. */
+ * room's own /proc comes over it. 0 or a negative errno. */
 IN_CHILD static int room_filesystems_put(int filesystem, const char *path)
 {
-	return filesystem < 0 ? -1
-						  : move_mount(filesystem, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH);
+	return filesystem < 0 ? filesystem : bare_move_mount(filesystem, AT_FDCWD, path, 0);
 }
 
-/* A file lies in one of them if it has its device. 0 or an errno. */
+/* A file lies in one of them if it has its device. 0 or a negative errno. */
 IN_CHILD static int room_filesystems_note_device(struct furnishing *furnishing, enum room_fs which)
 {
 	struct stat info;
-	if (fstat(furnishing->filesystems[which], &info) < 0)
-		return errno;
-	furnishing->devices[which] = info.st_dev;
-	return 0;
+	int r = bare_look(furnishing->filesystems[which], &info);
+	if (r == 0)
+		furnishing->devices[which] = info.st_dev;
+	return r;
+}
+
+IN_CHILD static int room_filesystems_add(
+	struct furnishing *furnishing, enum room_fs which, int filesystem)
+{
+	furnishing->filesystems[which] = filesystem;
+	int r = room_filesystems_put(filesystem, "/proc");
+	if (r == 0 && which == ROOM_FS_VOID)
+		r = bare_make_file(filesystem, room_fs_void_file, 0444);
+	return r < 0 ? r : room_filesystems_note_device(furnishing, which);
 }
 
 int IN_CHILD room_fs_open(struct furnishing *furnishing)
 {
-	int *filesystems = furnishing->filesystems;
-	unsigned attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
-	if (furnishing->has_void) {
-		filesystems[ROOM_FS_VOID] =
-			room_filesystems_make_tmpfs("0755", NULL, NULL, attributes | MOUNT_ATTR_NOEXEC);
-		if (room_filesystems_put(filesystems[ROOM_FS_VOID], "/proc") < 0 ||
-			mknodat(filesystems[ROOM_FS_VOID], room_fs_void_file, S_IFREG | 0444, 0) < 0 ||
-			room_filesystems_note_device(furnishing, ROOM_FS_VOID) != 0)
-			return errno;
-	}
-	if (furnishing->has_tmp) {
-		filesystems[ROOM_FS_TMP] = room_filesystems_make_tmpfs(
-			"0755", furnishing->tmp_size, furnishing->tmp_inodes, attributes);
-		if (room_filesystems_put(filesystems[ROOM_FS_TMP], "/proc") < 0 ||
-			room_filesystems_note_device(furnishing, ROOM_FS_TMP) != 0)
-			return errno;
-	}
-	return 0;
+	const unsigned attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+	int r = 0;
+	if (furnishing->has_void)
+		r = room_filesystems_add(furnishing, ROOM_FS_VOID,
+			room_filesystems_make_tmpfs("0755", NULL, NULL, attributes | MOUNT_ATTR_NOEXEC));
+	if (r == 0 && furnishing->has_tmp)
+		r = room_filesystems_add(furnishing, ROOM_FS_TMP,
+			room_filesystems_make_tmpfs(
+				"0755", furnishing->tmp_size, furnishing->tmp_inodes, attributes));
+	return -r;
 }
 
 int IN_CHILD room_fs_each(const struct furnishing *furnishing, int (*act)(int filesystem))
@@ -80,29 +77,32 @@ int IN_CHILD room_fs_each(const struct furnishing *furnishing, int (*act)(int fi
 
 int IN_CHILD room_fs_move_to_root(int filesystem)
 {
-	return room_filesystems_put(filesystem, "/") < 0 ? errno : 0;
+	return -room_filesystems_put(filesystem, "/");
 }
 
 int IN_CHILD room_fs_make_writable(int filesystem)
 {
-	struct mount_attr off = { .attr_clr = MOUNT_ATTR_RDONLY };
-	return mount_setattr(filesystem, "", AT_EMPTY_PATH, &off, sizeof(off)) < 0 ? errno : 0;
+	const struct mount_attr off = { .attr_clr = MOUNT_ATTR_RDONLY };
+	return -bare_set_mount(filesystem, "", AT_EMPTY_PATH, &off);
 }
 
 int IN_CHILD room_fs_take_away(int filesystem)
 {
-	return fchdir(filesystem) < 0 || umount2(".", MNT_DETACH) < 0 || chdir("/") < 0 ? errno : 0;
+	int r = bare_go_to_opened(filesystem);
+	if (r == 0)
+		r = bare_unmount(".", MNT_DETACH);
+	return -(r < 0 ? r : bare_go_to("/"));
 }
 
 int IN_CHILD room_fs_seal_void(const struct furnishing *furnishing)
 {
 	if (!furnishing->has_void)
 		return 0;
-	int context =
-		fspick(furnishing->filesystems[ROOM_FS_VOID], "", FSPICK_EMPTY_PATH | FSPICK_CLOEXEC);
-	if (context < 0 || fsconfig(context, FSCONFIG_SET_FLAG, "ro", NULL, 0) < 0 ||
-		fsconfig(context, FSCONFIG_CMD_RECONFIGURE, NULL, NULL, 0) < 0)
-		return errno;
-	close(context);
-	return 0;
+	int context = bare_fs_pick(furnishing->filesystems[ROOM_FS_VOID]);
+	int r = context < 0 ? context : bare_fs_set(context, "ro", NULL);
+	if (r == 0)
+		r = bare_fs_do(context, FSCONFIG_CMD_RECONFIGURE);
+	if (context >= 0)
+		bare_close(context);
+	return -r;
 }

@@ -200,28 +200,26 @@ static pid_t spawn_with_report(struct spawner *spawner, struct birth *birth, int
 }
 
 /* The end of a vfork is too early here: the kernel tells it a moment before the child has left our
- * memory. The pipe is closed a moment after. */
+ * memory. While it cannot be seen that it has, nobody may look into it. */
 static pid_t spawn_start_in_room(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
 {
 	bool was_open = room_birth_begin();
 	pid_t pid = spawn_with_report(spawner, birth, ret_pidfd, room_birth_child);
-	room_birth_end(was_open);
+	bool has_left = pid <= 0 || !was_open || room_birth_await_leaving(pid, *ret_pidfd);
+	room_birth_end(was_open && has_left);
 	return pid;
 }
 
 static pid_t spawn_start_as_planned(struct spawner *spawner, struct birth *birth, int *ret_pidfd)
 {
 	const struct spawn_plan *plan = birth->plan;
-	if (plan->furnishing)
-		return spawn_with_report(spawner, birth, ret_pidfd, room_birth_init);
 	if (plan->confine && plan->confine->room)
 		return spawn_start_in_room(spawner, birth, ret_pidfd);
 	return spawner->plain_fork ? spawn_with_report(spawner, birth, ret_pidfd, spawn_fork_plain)
 							   : spawn_clone_fast(spawner, birth, ret_pidfd);
 }
 
-/* Around a birth: a handler of ours must not run in a child that shares our memory. */
-static sigset_t spawn_block_signals(void)
+sigset_t spawn_block_signals(void)
 {
 	sigset_t all;
 	sigset_t before;
@@ -249,7 +247,7 @@ static int spawn_fail(struct spawn_failure *failure, enum spawn_stage stage, int
 }
 
 /* A process that we have no descriptor of must not live. */
-static int spawn_move_above_stdio(int *pidfd, pid_t pid)
+int spawn_move_above_stdio(int *pidfd, pid_t pid)
 {
 	if (*pidfd > 2)
 		return 0;

@@ -62,6 +62,7 @@ enum spawn_stage {
 	STAGE_SECCOMP,
 	STAGE_SIGNALS,
 	STAGE_CWD,
+	STAGE_TIME,
 	STAGE_EXEC,
 	STAGE_COUNT,
 };
@@ -79,6 +80,7 @@ struct spawn_plan {
 	_Atomic int32_t *guard_slot;     /* where the child enters itself, or NULL */
 	const struct bare_limit *mark;   /* of its tree; or NULL */
 	const struct rlimit *open_files; /* its limit of them; NULL = ours */
+	uint64_t until_ns;               /* it executes nothing from then on; 0 = at any time */
 	const struct perch_confine *confine;
 	struct furnishing *furnishing; /* this is a room's init, and these are its mounts; or NULL */
 };
@@ -108,6 +110,8 @@ int spawner_start_unwaited(struct spawner *spawner, int (*run)(void *data), void
 enum birth_stack {
 	STACK_OF_CHILD,
 	STACK_OF_GUIDE,    /* the process that leads a child into a room */
+	STACK_OF_INIT,     /* of a room, and of the process that bears it */
+	STACK_OF_NEWCOMER, /* and of its guide: see room_parts.h */
 	STACK_OF_UNWAITED, /* of spawner_start_unwaited */
 	BIRTH_STACKS,
 };

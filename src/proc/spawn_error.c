@@ -31,6 +31,7 @@ static const char *const stage_names[STAGE_COUNT] = {
 	[STAGE_SECCOMP] = "seccomp",
 	[STAGE_SIGNALS] = "signals",
 	[STAGE_CWD] = "chdir",
+	[STAGE_TIME] = "time",
 	[STAGE_EXEC] = "exec",
 };
 
@@ -160,6 +161,9 @@ static int spawn_error_explain_stage(
 			"cannot run '%s' in its sandbox: its room cannot be entered (has its init been "
 			"killed?): %s",
 			plan->path, why);
+	case STAGE_TIME:
+		return err_set(err, code,
+			"cannot run '%s': it is too late for that (was this process stopped?)", plan->path);
 	case STAGE_CGROUP:
 	case STAGE_LANDLOCK:
 	case STAGE_SECCOMP:

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/thread.h"
@@ -17,8 +18,9 @@ struct desk {
 	void *context;
 	perch_source *source;
 	int bell;             /* an eventfd: something has been worked */
-	perch_timer *soon;    /* due at the end of this turn of the loop */
-	struct list gathered; /* in this turn */
+	perch_timer *soon;    /* due at the end of this turn of the loop, or when patience is */
+	uint64_t due_ns;      /* when that is */
+	struct list gathered; /* in this turn, or while all of them have patience */
 	size_t gathered_bytes;
 	size_t waiting;
 	pthread_t thread;
@@ -180,9 +182,12 @@ static void desk_due(perch_timer *timer, void *data)
 
 void desk_take(struct desk *desk, struct desk_order *order)
 {
+	uint64_t now_ns = order->patience_ns ? clock_now_ns() : 0;
 	desk->waiting++;
-	if (!desk->gathered.count)
-		perch_timer_set(desk->soon, 0);
+	if (!desk->gathered.count || now_ns + order->patience_ns < desk->due_ns) {
+		desk->due_ns = now_ns + order->patience_ns;
+		perch_timer_set(desk->soon, order->patience_ns);
+	}
 	list_append(&desk->gathered, order);
 	desk->gathered_bytes += order->bytes;
 }

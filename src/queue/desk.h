@@ -19,6 +19,7 @@ struct desk_order {
 	int (*work)(struct desk_order *order, void *context); /* 0 or a negative errno */
 	void (*done)(struct desk_order *order, int result);   /* from the loop; may free it */
 	size_t bytes; /* that it reads and writes; over DESK_HERE_MAX it is the thread's anyway */
+	uint64_t patience_ns; /* how long it may wait for others to come, where nobody waits for it */
 	int result;
 };
 

@@ -44,19 +44,39 @@ void job_result_note(struct job_result *result, const perch_event *event, perch_
 	}
 }
 
+static void job_result_begin(
+	const struct job_result *result, perch_json_writer *out, bool is_turn, bool success, int code)
+{
+	perch_json_begin_object(out);
+	json_write_flag(out, "success", success);
+	perch_json_write_name(out, "exit_code");
+	perch_json_write_int64(out, code);
+	json_write_text(
+		out, is_turn ? "text" : "output", (struct str){ result->text.data, result->text.len });
+}
+
 void job_result_finish(struct job_result *result, bool is_turn, const perch_job_end *end)
 {
 	perch_json_writer out = json_writer_on(&result->json);
 	if (result->json.len) /* a tool's own */
 		return;
-	perch_json_begin_object(&out);
-	json_write_flag(&out, "success", end && end->success);
-	perch_json_write_name(&out, "exit_code");
-	perch_json_write_int64(&out, end ? end->exit_code : -1);
-	json_write_text(
-		&out, is_turn ? "text" : "output", (struct str){ result->text.data, result->text.len });
+	job_result_begin(result, &out, is_turn, end->success, end->exit_code);
 	if (result->was_cut)
 		json_write_flag(&out, "cut", true);
+	perch_json_end_object(&out);
+}
+
+void job_result_fail(struct job_result *result, bool is_turn, const char *code, const char *text)
+{
+	perch_json_writer out = json_writer_on(&result->json);
+	if (result->json.len)
+		return;
+	job_result_begin(result, &out, is_turn, false, -1);
+	perch_json_write_name(&out, "error");
+	perch_json_begin_object(&out);
+	json_write_text(&out, "code", str_from(code));
+	json_write_text(&out, "message", str_from(text));
+	perch_json_end_object(&out);
 	perch_json_end_object(&out);
 }
 

@@ -189,6 +189,7 @@ static void queue_redis_free(struct queue *base)
 		redis_link_free(queue->shards[i].ear);
 		redis_link_free(queue->shards[i].link);
 	}
+	perch_json_free(queue->json);
 	free(queue);
 }
 
@@ -233,7 +234,11 @@ int queue_open_redis(perch_host *host, const struct queue_redis_options *options
 	queue->host = host;
 	queue->options = *options;
 	queue_redis_fill(queue);
-	int r = queue_redis_open_shards(queue, options->shards ? options->shards : 1, err);
+	int r = perch_json_new(NULL, &queue->json);
+	if (r == 0)
+		r = queue_redis_open_shards(queue, options->shards ? options->shards : 1, err);
+	else
+		err_no_memory(err);
 	if (r < 0) {
 		queue_redis_free(&queue->queue);
 		return r;

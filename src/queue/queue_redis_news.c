@@ -7,6 +7,31 @@
 #include "base/macros.h"
 #include "queue/queue_redis_parts.h"
 
+/* ---- texts of others ----------------------------------------------------------------------- */
+
+/* Events and results go to clients as they are, so they are JSON, or another program than perch has
+ * written them. Where there is no memory to look, they are believed. */
+static bool queue_redis_is_json(struct queue_redis *queue, struct str text)
+{
+	const perch_json_value *root = NULL;
+	int r = perch_json_parse(queue->json, text.data ? text.data : "", text.len, &root, NULL);
+	return r == -ENOMEM || (r == 0 && perch_json_type_of(root) == PERCH_JSON_OBJECT);
+}
+
+/* An event is one line of a stream. */
+static bool queue_redis_is_event(struct queue_redis *queue, struct str text)
+{
+	return text.len && !memchr(text.data, '\n', text.len) && !memchr(text.data, '\r', text.len) &&
+		queue_redis_is_json(queue, text);
+}
+
+static void queue_redis_check_result(struct queue_redis *queue, struct queue_job *job)
+{
+	if (job->result.data && !queue_redis_is_json(queue, job->result))
+		job->result = STR("{\"success\":false,\"exit_code\":-1,\"error\":{\"code\":\"foreign\","
+						  "\"message\":\"its result is none: another program has written it\"}}");
+}
+
 /* ---- whole jobs --------------------------------------------------------------------------- */
 
 /* One entry of a stream: its id, and its members. */
@@ -22,7 +47,7 @@ static void queue_redis_tell_event(
 		.job = job->id,
 		.text = queue_redis_text(entry->element[1]->element[1]),
 	};
-	if (event.text.len)
+	if (queue_redis_is_event(queue, event.text))
 		queue->news.loader.event(queue->news.loader.data, &event);
 }
 
@@ -34,6 +59,7 @@ static void queue_redis_tell(struct queue_redis *queue, const redisReply *found)
 	queue_redis_job(found->element[0], &job);
 	if (!job.id.len || job.state == QUEUE_STATES)
 		return;
+	queue_redis_check_result(queue, &job);
 	queue->news.loader.job(queue->news.loader.data, &job);
 	for (size_t i = 0; i < found->element[1]->elements; i++)
 		queue_redis_tell_event(queue, &job, found->element[1]->element[i]);
@@ -147,7 +173,8 @@ static void queue_redis_heard_event(struct queue_redis *queue, struct str id, st
 	struct queue_event event = {
 		.number = queue_redis_word_number(&rest), .job = id, .text = rest
 	};
-	queue->news.loader.event(queue->news.loader.data, &event);
+	if (queue_redis_is_event(queue, event.text))
+		queue->news.loader.event(queue->news.loader.data, &event);
 }
 
 static void queue_redis_heard_state(struct queue_redis *queue, struct str id, struct str rest)
@@ -172,6 +199,9 @@ static void queue_redis_heard_over(struct queue_redis *queue, struct str id, str
 		return;
 	last.text = (struct str){ rest.data, (size_t)(end - rest.data) };
 	job.result = (struct str){ end + 1, rest.len - last.text.len - 1 };
+	if (!queue_redis_is_event(queue, last.text))
+		return;
+	queue_redis_check_result(queue, &job);
 	queue->news.over(queue->news.loader.data, &job, &last);
 }
 

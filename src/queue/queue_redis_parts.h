@@ -3,6 +3,7 @@
 #define QUEUE_QUEUE_REDIS_PARTS_H
 
 #include "base/list.h"
+#include "perch/json.h"
 #include "queue/queue_redis.h"
 
 struct queue_redis;
@@ -35,6 +36,7 @@ struct queue_redis {
 	void (*left)(void *data);
 	void *left_data;
 	bool is_refused;
+	perch_json *json; /* of what was heard last */
 	char lease[24], keep[24], patience[24], limit[24];
 };
 

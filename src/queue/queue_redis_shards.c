@@ -91,6 +91,13 @@ static void queue_redis_ear_ready(void *data)
 		queue_redis_load(shard);
 }
 
+/* Where both are away the other one tells; but this one alone may be refused. */
+static void queue_redis_ear_lost(void *data, bool is_final, const char *text)
+{
+	if (is_final)
+		queue_redis_shard_lost(data, true, text);
+}
+
 static int queue_redis_connect(struct queue_shard *shard, perch_err *err)
 {
 	struct queue_redis *queue = shard->queue;
@@ -110,7 +117,7 @@ static int queue_redis_connect(struct queue_shard *shard, perch_err *err)
 		return r;
 	link.is_ear = true;
 	link.ready = queue_redis_ear_ready;
-	link.lost = NULL; /* the other one tells */
+	link.lost = queue_redis_ear_lost;
 	r = redis_link_open(&link, &shard->ear, err);
 	if (r < 0)
 		return r;

@@ -294,7 +294,9 @@ static int queue_lock(struct queue_file *file, const char *path, perch_err *err)
 		return err_no_memory(err);
 	file->lock = lock_wait(AT_FDCWD, name, QUEUE_LOCK_SECONDS * NSEC_PER_SEC);
 	if (file->lock == -EAGAIN)
-		return err_set(err, -EBUSY, "another perch serve is using %s", path);
+		return err_set(err, -EBUSY,
+			"another perch serve is using %s: end it, or give this one another XDG_STATE_HOME",
+			path);
 	if (file->lock < 0)
 		return err_set(err, file->lock, "cannot lock %s: %s", name, perch_strerror(file->lock));
 	return 0;

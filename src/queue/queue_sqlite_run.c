@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/macros.h"
+#include "queue/job_result.h"
 #include "queue/queue_sqlite_parts.h"
 
 /* ---- ends -------------------------------------------------------------------------------------
@@ -62,15 +63,15 @@ static int queue_file_settle_without(
 			"the process that ran it died; how far it came is not known" },
 		[QUEUE_DEAD] = { "dead", "every try of it was interrupted" },
 	};
-	char error[160], result[80], text[80];
+	_cleanup_(job_result_free) struct job_result result = { 0 };
+	char error[160], text[80];
 	snprintf(error, sizeof(error), "{\"event\":\"error\",\"code\":\"%s\",\"message\":\"%s\"}",
 		words[state].code, words[state].text);
-	snprintf(result, sizeof(result), "{\"success\":false,\"exit_code\":-1,\"%s\":\"\"}",
-		job->is_turn ? "text" : "output");
+	job_result_fail(&result, job->is_turn, words[state].code, words[state].text);
 	snprintf(text, sizeof(text), "{\"event\":\"end\",\"success\":false,\"state\":\"%s\"}",
 		queue_state_name(state));
 	const struct queue_end end = {
-		.state = state, .result = str_from(result), .text = str_from(text)
+		.state = state, .result = { result.json.data, result.json.len }, .text = str_from(text)
 	};
 	job->fence = 0;
 	queue_file_tell_event(file, job, str_from(error), NULL, NULL);

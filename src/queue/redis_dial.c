@@ -76,7 +76,8 @@ static void redis_dial_cleanup(void *data)
 		: "the connection has ended";
 	snprintf(problem, sizeof(problem), "%s", words);
 	link->context = NULL;
-	redis_link_fail(link, false, "%s", problem);
+	/* A subscription that is refused ends the connection. */
+	redis_link_fail(link, redis_greet_is_refusal(problem), "%s", problem);
 }
 
 static int redis_dial_hold(struct redis_link *link, redisAsyncContext *context)

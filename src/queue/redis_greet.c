@@ -55,6 +55,16 @@ bool redis_greet_is_passing(const char *error)
 	return false;
 }
 
+bool redis_greet_is_refusal(const char *error)
+{
+	static const char *const refusals[] = { "MOVED ", "NOPERM" };
+	for (size_t i = 0; i < COUNT(refusals); i++) {
+		if (strncmp(error, refusals[i], strlen(refusals[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* ---- who we are ---------------------------------------------------------------------- */
 
 static size_t redis_greet_say_auth(struct redis_link *link, struct str *words, char *scratch)
@@ -62,11 +72,11 @@ static size_t redis_greet_say_auth(struct redis_link *link, struct str *words, c
 	const char *user = link->options.url->user;
 	const char *password = link->options.password;
 	(void)scratch;
-	if (!password || !password[0])
+	if (!user[0] && (!password || !password[0]))
 		return 0;
 	words[0] = STR("AUTH");
 	words[1] = str_from(user[0] ? user : password);
-	words[2] = str_from(password);
+	words[2] = str_from(password ? password : ""); /* a user may have none */
 	return user[0] ? 3 : 2;
 }
 
@@ -138,6 +148,8 @@ static int redis_greet_take_server(struct redis_link *link, const redisReply *re
 		return -1;
 	struct str version = redis_greet_value(reply, "redis_version:");
 	struct str mode = redis_greet_value(reply, "redis_mode:");
+	if (!mode.data)
+		mode = redis_greet_value(reply, "server_mode:"); /* Valkey */
 	if (!version.data || strtol(version.data, NULL, 10) < REDIS_OLDEST)
 		redis_link_fail(link, true, "perch needs Redis %d or later, or Valkey; it is %.*s",
 			REDIS_OLDEST, (int)version.len, version.data ? version.data : "");
@@ -206,12 +218,18 @@ static int redis_greet_check_keys(struct redis_link *link, const redisReply *rep
 	return -1;
 }
 
+/* Functions that this user, or this Redis, does not have: scripts can do the same. */
+static bool redis_greet_is_not_to_be_had(const redisReply *reply)
+{
+	return redis_greet_is(reply, "NOPERM") || redis_greet_is(reply, "ERR unknown command");
+}
+
 static int redis_greet_take_open(struct redis_link *link, const redisReply *reply)
 {
 	bool may_load = !link->has_loaded;
 	if (redis_greet_is(reply, "ERR Function not found") && may_load)
 		return REDIS_STEP_LOAD;
-	if (redis_greet_is(reply, "NOPERM") || redis_greet_is(reply, "ERR unknown command"))
+	if (redis_greet_is_not_to_be_had(reply) && !link->uses_scripts)
 		return REDIS_STEP_SCRIPT;
 	if (redis_greet_check_keys(link, reply) < 0)
 		return -1;
@@ -240,7 +258,7 @@ static size_t redis_greet_say_load(struct redis_link *link, struct str *words, c
 
 static int redis_greet_take_load(struct redis_link *link, const redisReply *reply)
 {
-	if (redis_greet_is(reply, "NOPERM") || redis_greet_is(reply, "ERR unknown command"))
+	if (redis_greet_is_not_to_be_had(reply))
 		return REDIS_STEP_SCRIPT;
 	if (reply->type != REDIS_REPLY_ERROR)
 		return REDIS_STEP_OPEN;

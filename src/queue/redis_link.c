@@ -105,8 +105,15 @@ static void redis_link_answered(redisAsyncContext *context, void *found, void *d
 		redis_link_fail(link, false, "%.120s", reply->str);
 		return;
 	}
-	if (reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, "MOVED ", 6) == 0) {
-		redis_link_fail(link, true, "it is a cluster, which perch does not speak to");
+	if (reply->type == REDIS_REPLY_ERROR && redis_greet_is_refusal(reply->str)) {
+		bool is_cluster = strncmp(reply->str, "MOVED ", 6) == 0;
+		redis_link_fail(link, true, "%.200s",
+			is_cluster ? "it is a cluster, which perch does not speak to" : reply->str);
+		return;
+	}
+	/* A key of another type: who waits for a bell would ask again at once, and without end. */
+	if (reply->type == REDIS_REPLY_ERROR && !call->function) {
+		redis_link_fail(link, false, "%.120s", reply->str);
 		return;
 	}
 	redis_answer_fn *answer = call->answer;

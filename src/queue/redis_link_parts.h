@@ -82,6 +82,9 @@ enum { REDIS_NAME_SIZE = 64 };
 /* Whether an error passes by itself: -LOADING, -READONLY, -NOSCRIPT … */
 bool redis_greet_is_passing(const char *error);
 
+/* Whether it would be the same at the next attempt: another node's keys, or too few rights. */
+bool redis_greet_is_refusal(const char *error);
+
 /* ---- redis_resolver.c ---------------------------------------------------------------- */
 
 /* Looks a name up in a thread; `done` comes from the loop. At most one at a time. */

@@ -1,7 +1,9 @@
 /* Where a Redis is. */
 #include "queue/redis_url.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -138,10 +140,16 @@ int redis_url_parse(struct str text, struct redis_url *ret_url, perch_err *err)
 	return r;
 }
 
+/* By its number: 127.0.0.1.example.org is a name, and may be any machine's. */
 bool redis_url_is_local(const struct redis_url *url)
 {
-	return !url->host[0] || strcmp(url->host, "localhost") == 0 || strcmp(url->host, "::1") == 0 ||
-		strncmp(url->host, "127.", 4) == 0;
+	struct in_addr four;
+	struct in6_addr six;
+	if (inet_pton(AF_INET, url->host, &four) == 1)
+		return ntohl(four.s_addr) >> 24 == IN_LOOPBACKNET;
+	if (inet_pton(AF_INET6, url->host, &six) == 1)
+		return IN6_IS_ADDR_LOOPBACK(&six);
+	return !url->host[0] || strcmp(url->host, "localhost") == 0;
 }
 
 void redis_url_write(const struct redis_url *url, char *text, size_t size)

@@ -306,7 +306,11 @@ static int transcripts_take(struct transcripts *transcripts, struct transcripts_
 		at += texts[i]->len + 1;
 	}
 	*order = make;
-	order->order = (struct desk_order){ .work = transcripts_work, .done = transcripts_done };
+	order->order = (struct desk_order){
+		.work = transcripts_work,
+		.done = transcripts_done,
+		.patience_ns = make.turn.patience_ns,
+	};
 	desk_take(transcripts->desk, &order->order);
 	return 0;
 }

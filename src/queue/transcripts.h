@@ -20,6 +20,8 @@ struct transcripts_turn {
 	struct str agent, owner, session, job, message, reply;
 	struct str cwd; /* where it was; no data = not known, and the session is no conversation */
 	int64_t time_ms;
+	uint64_t patience_ns; /* it may wait so long for others, to be written with them; no question
+						   * is answered without it */
 };
 int transcripts_add(struct transcripts *transcripts, const struct transcripts_turn *turn);
 

@@ -199,17 +199,21 @@ static int sandbox_judge(struct sandbox *sandbox, bool is_trial, perch_err *err)
 
 /* ---- all of it ------------------------------------------------------------------ */
 
+int sandbox_make_the_rest(struct sandbox *sandbox, perch_host *host, perch_err *err)
+{
+	int r = sandbox_join_cgroup(sandbox, host, err);
+	return r < 0 ? r : sandbox_make_filter(sandbox, err);
+}
+
 static int sandbox_make(struct sandbox *sandbox, perch_host *host, bool is_trial, perch_err *err)
 {
 	int r = sandbox_look(sandbox, host, err);
 	if (r == 0)
 		r = sandbox_make_tmp(sandbox, err);
-	if (r == 0)
+	if (r == 0 && !sandbox->is_ruled_ahead)
 		r = sandbox_make_ruleset(sandbox, host, err);
-	if (r == 0)
-		r = sandbox_join_cgroup(sandbox, host, err);
-	if (r == 0)
-		r = sandbox_make_filter(sandbox, err);
+	if (r == 0 && !sandbox->is_made_ahead)
+		r = sandbox_make_the_rest(sandbox, host, err);
 	if (r < 0)
 		return r;
 	sandbox_make_limits(sandbox);
@@ -233,6 +237,7 @@ static struct sandbox *new_sandbox(perch_host *host, const struct sandbox_policy
 	sandbox->host = host;
 	sandbox->is_looked_through = true;
 	sandbox->policy = *policy;
+	sandbox->writes_outside = policy->write && policy->write[0];
 	sandbox->removes_left = policy->is_strict;
 	sandbox->layers.shares_group = policy->shares_group;
 	sandbox->confine.landlock_fd = -1;
@@ -240,11 +245,15 @@ static struct sandbox *new_sandbox(perch_host *host, const struct sandbox_policy
 	return sandbox;
 }
 
+bool sandbox_may_be_reused(const struct sandbox *sandbox)
+{
+	return sandbox->policy.may_be_used_again && !sandbox->host->runs_once;
+}
+
 static int sandbox_make_or_take(
 	struct sandbox *sandbox, bool is_trial, struct sandbox **ret_reused, perch_err *err)
 {
-	bool may_be_reused =
-		sandbox->policy.may_be_used_again && !is_trial && !sandbox->host->runs_once;
+	bool may_be_reused = sandbox_may_be_reused(sandbox) && !is_trial;
 	*ret_reused = may_be_reused ? reuse_pool_take_known(sandbox) : NULL;
 	int r = may_be_reused && !*ret_reused ? sandbox_look_first(sandbox, err) : 0;
 	if (r < 0)
@@ -327,6 +336,8 @@ const char *sandbox_tmp(const struct sandbox *sandbox)
 
 void sandbox_free(struct sandbox *sandbox)
 {
+	/* What a process in it could still be writing is neither looked at nor removed before its end.
+	 */
 	room_close(sandbox->confine.room);
 	cgroup_close(sandbox->confine.cgroup);
 	sandbox_tell_new_triggers(sandbox);
@@ -338,8 +349,27 @@ void sandbox_free(struct sandbox *sandbox)
 	free(sandbox);
 }
 
+static void sandbox_leave(struct host_guest *guest)
+{
+	sandbox_free((struct sandbox *)guest);
+}
+
+/* The kernel takes its time to end a room: a host that runs once has other things to do. */
+static bool sandbox_is_left_to_the_end(struct sandbox *sandbox)
+{
+	const perch_host *host = sandbox->host;
+	bool leaves_nothing =
+		!sandbox->writes_outside && !sandbox->scratch.path && !sandbox->confine.cgroup;
+	bool may_wait = host->runs_once && (leaves_nothing || host->hears_of_leftovers_last);
+	if (!may_wait || !room_end(sandbox->confine.room))
+		return false;
+	sandbox->guest.leave = sandbox_leave;
+	host_add_last_guest(sandbox->host, &sandbox->guest);
+	return true;
+}
+
 void sandbox_close(struct sandbox *sandbox)
 {
-	if (sandbox && !reuse_pool_put(sandbox))
+	if (sandbox && !reuse_pool_put(sandbox) && !sandbox_is_left_to_the_end(sandbox))
 		sandbox_free(sandbox);
 }

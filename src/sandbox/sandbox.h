@@ -22,6 +22,10 @@ struct property {
 
 enum { PROPERTIES_MAX = 24 };
 
+/* One will be wanted soon, by a host that runs once: what every one needs begins beside what the
+ * caller does until then. */
+void sandbox_begin(perch_host *host);
+
 /* Makes a policy ready; it is copied where it is needed. Children that use it
  * must be children of `host`. Fails with PERCH_ESANDBOX (a property cannot be
  * enforced here and the policy refuses to go without; err names it), -ENOENT (a

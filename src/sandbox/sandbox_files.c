@@ -206,28 +206,24 @@ bool sandbox_has_room_off(void)
 	return off && off[0] && strcmp(off, "0") != 0;
 }
 
-/* A terminal that is one of the child's streams can be opened again through /proc, even where
- * another file is mounted over its name: then Landlock has to hide /dev, too. */
-static bool sandbox_files_has_stream_to_keep(const struct sandbox *sandbox)
+bool sandbox_has_stream_to_keep(const struct sandbox *sandbox)
 {
 	return sandbox->policy.leaves_terminal && isatty(STDERR_FILENO);
 }
 
-/* Files that are mounted in the room alone have to be looked up there. */
-static int sandbox_files_look_into_room(
-	struct sandbox *sandbox, const char *const *replaced, perch_err *err)
+int sandbox_look_into(struct sandbox *sandbox, const struct room *room, perch_err *err)
 {
 	struct view *view = &sandbox->view;
-	int root = room_root(sandbox->confine.room);
+	const char *const *replaced = sandbox->finding.replaced;
+	int root = room_root(room);
 	if (root < 0)
 		return err_set(err, root, "the room cannot be looked into: %s", perch_strerror(root));
 	view_forget_hidden(view);
-	int r =
-		sandbox_files_has_stream_to_keep(sandbox) ? view_add(view, "/dev", ACCESS_NONE, err) : 0;
+	int r = sandbox_has_stream_to_keep(sandbox) ? view_add(view, "/dev", ACCESS_NONE, err) : 0;
 	if (r < 0)
 		return r;
 	bool sees_proc = sandbox->policy.reads_everything || view_find(view, "/proc");
-	if (sees_proc && sandbox->layers.has_own_proc)
+	if (sees_proc && room_has_own_proc(room))
 		r = view_add_in(view, root, "/proc", ACCESS_READ, err);
 	for (; r == 0 && *replaced; replaced++)
 		r = view_add_in(view, root, *replaced, ACCESS_WRITE, err);
@@ -300,20 +296,29 @@ static int sandbox_files_use_room(
 	layers->is_root_read_only = mounts_makes_read_only(&sandbox->view);
 	if (sandbox_files_has_new_tmp(replaced))
 		sandbox->tmp = "/tmp";
-	return sandbox_files_look_into_room(sandbox, replaced, err);
+	return sandbox->is_ruled_ahead ? 0 : sandbox_look_into(sandbox, sandbox->confine.room, err);
 }
 
 /* A missing room is told; a path that cannot be looked up is an error. */
 static int sandbox_files_open_room(struct sandbox *sandbox, perch_host *host, perch_err *err)
 {
 	const struct finding *finding = &sandbox->finding;
+	const struct room_wish wish = {
+		.find = sandbox_files_find_mounts,
+		.meanwhile = sandbox_make_ahead,
+		.furnished = sandbox_finish_ahead,
+		.data = sandbox,
+		.is_usual = sandbox->policy.has_private_tmp,
+	};
 	perch_err why = { 0 };
 	int r = -ESTALE;
 	for (int looks = 0; r == -ESTALE && looks < LOOKS_MAX; looks++) {
 		if (looks)
 			sandbox_files_forget_look(sandbox);
 		why = (perch_err){ 0 };
-		r = room_open_with(host, sandbox_files_find_mounts, sandbox, &sandbox->confine.room, &why);
+		r = room_open_with(host, &wish, &sandbox->confine.room, &why);
+		if (r < 0)
+			sandbox_forget_ahead(sandbox);
 	}
 	if (r == 0)
 		return sandbox_files_use_room(sandbox, finding->replaced, err);
@@ -366,7 +371,7 @@ int sandbox_make_ruleset(struct sandbox *sandbox, perch_host *host, perch_err *e
 	int r = view_allow(&sandbox->view, dir_cache_of(host), ruleset, abi, err);
 	/* Hidden directories are covered by empty ones, and files in them are not read: listing does no
 	 * harm. */
-	if (r == 0 && sandbox->layers.has_room && sandbox_files_has_stream_to_keep(sandbox) &&
+	if (r == 0 && sandbox->layers.has_room && sandbox_has_stream_to_keep(sandbox) &&
 		sandbox->policy.reads_everything)
 		r = landlock_allow_listing(ruleset, abi, room_root(sandbox->confine.room));
 	if (r < 0)

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "perch/base.h"
 #include "proc/confine.h"
+#include "proc/host.h"
 #include "sandbox/layers/mounts.h"
 #include "sandbox/policy/policy.h"
 #include "sandbox/sandbox.h"
@@ -77,6 +78,7 @@ struct reuse {
 };
 
 struct sandbox {
+	struct host_guest guest; /* the first member: one that leaves with its host */
 	perch_host *host;
 	struct perch_confine confine;
 	struct confine_limit limits[LIMITS_MAX];
@@ -93,6 +95,7 @@ struct sandbox {
 	struct triggers triggers; /* what git would execute, as found at the beginning */
 	size_t git_count;         /* so many of the protected paths were found by it: they come first */
 	const char *const *absent; /* those protected paths that did not exist at the beginning */
+	bool writes_outside;       /* files that are there when it is gone */
 	bool removes_left;         /* what is left for git to execute is removed, not only told */
 	bool is_looked_through;    /* no process was in it since its leftovers were looked for */
 	bool has_told;             /* that something was left */
@@ -100,6 +103,8 @@ struct sandbox {
 	size_t property_count;
 	struct view view; /* while it is being made, as the next one */
 	struct finding finding;
+	bool is_made_ahead;  /* cgroup and filter: see sandbox_make_ahead */
+	bool is_ruled_ahead; /* Landlock's ruleset */
 	struct reuse reuse;
 };
 
@@ -108,10 +113,31 @@ struct sandbox {
 /* Takes it down. */
 void sandbox_free(struct sandbox *sandbox);
 
+/* By a later run of the same host. */
+bool sandbox_may_be_reused(const struct sandbox *sandbox);
+
+/* Makes cgroup and filter. */
+int sandbox_make_the_rest(struct sandbox *sandbox, perch_host *host, perch_err *err);
+
+/* ---- sandbox_ahead.c -------------------------------------------------------- */
+
+/* Makes what needs no look into the room, while the room is being furnished (a room_wish's
+ * `meanwhile`); what does (its `furnished`). Takes it back: there is no such room. */
+const struct sock_fprog *sandbox_make_ahead(void *sandbox);
+void sandbox_finish_ahead(void *sandbox, const struct room *room);
+void sandbox_forget_ahead(struct sandbox *sandbox);
+
 /* ---- sandbox_files.c: L3 and L1 ------------------------------------------- */
 
 /* Whether PERCH_SANDBOX_NO_ROOM says so. */
 bool sandbox_has_room_off(void);
+
+/* A terminal that is one of the child's streams can be opened again through /proc, even where
+ * another file is mounted over its name: then Landlock has to hide /dev, too. */
+bool sandbox_has_stream_to_keep(const struct sandbox *sandbox);
+
+/* Files that are mounted in the room alone have to be looked up there. */
+int sandbox_look_into(struct sandbox *sandbox, const struct room *room, perch_err *err);
 
 /* Adds the ways to all paths that the sandbox has looked up. */
 void sandbox_add_ways(const struct sandbox *sandbox, struct path_record *path_record);

@@ -161,6 +161,8 @@ static bool api_gather_ms(struct exchange *exchange, uint64_t *ret_ms)
 static void api_stream(
 	struct exchange *exchange, struct record *record, uint64_t after, uint64_t gather_ms)
 {
+	if (exchange_stream_head(exchange))
+		return;
 	struct watcher *watcher = watcher_new(exchange, record, &watcher_events);
 	if (!watcher || (gather_ms && watcher_gather(watcher, gather_ms * NSEC_PER_MSEC) < 0)) {
 		if (watcher)

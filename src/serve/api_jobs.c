@@ -15,6 +15,7 @@
 #include "serve/peer.h"
 #include "serve/serve_parts.h"
 #include "serve/watcher.h"
+#include "wire/http_request.h"
 
 enum { API_KEY_MAX = 200 };
 
@@ -23,8 +24,7 @@ enum { API_KEY_MAX = 200 };
 /* An exchange that waits for its job to be written. */
 static void api_waiting_gone(struct exchange *exchange)
 {
-	struct record *record = exchange->data;
-	record->accepted = NULL; /* the job goes on */
+	record_unwait(exchange->data, exchange); /* the job goes on */
 }
 
 static const struct exchange_keeper api_waiting = { .gone = api_waiting_gone };
@@ -90,16 +90,19 @@ static void api_accepted_call(struct record *record, void *data, int error)
 /* ---- what all have ----------------------------------------------------------------------- */
 
 /* Takes the job of a body that is good so far. */
-static void api_take(struct body *body, struct jobs_wish *wish,
-	void (*accepted)(struct record *record, void *data, int error))
+static void api_take(struct body *body, struct jobs_wish *wish, record_accepted *accepted)
 {
 	struct exchange *exchange = body->exchange;
 	struct str key = exchange ? exchange_field(exchange, "Idempotency-Key") : (struct str){ 0 };
+	struct str any;
+	size_t keys = exchange ? http_request_get(exchange->request, "Idempotency-Key", &any) : 0;
 	const perch_json_value *label = exchange ? body_get(body, "label", PERCH_JSON_STRING) : NULL;
 	if (label && !need_is_label(json_str(label)))
 		body_refuse(body, "a label has letters, digits, - and _ alone, %d at most", NEED_LABEL_MAX);
 	if (key.len > API_KEY_MAX)
 		body_refuse(body, "an Idempotency-Key has %d bytes at most", API_KEY_MAX);
+	if (keys > 1)
+		body_refuse(body, "more than one Idempotency-Key"); /* none of them would hold */
 	if (!body_is_good(body))
 		return;
 	_cleanup_free_ char *warnings = body_warnings(body);
@@ -113,10 +116,6 @@ static void api_take(struct body *body, struct jobs_wish *wish,
 		return;
 	if (record->is_written) { /* the one of the key */
 		accepted(record, exchange, 0);
-		return;
-	}
-	if (record->accepted_data != exchange) {
-		exchange_error(exchange, 503, "twice", NULL, "a job of this key is just being written");
 		return;
 	}
 	exchange->keeper = &api_waiting;
@@ -150,6 +149,7 @@ void api_turn(struct exchange *exchange)
 	const char *wrong = uploads_refuse(attachments);
 	if (wrong)
 		body_refuse(&body, "%s", wrong);
+	body_check_text(&body, "message", message);
 	struct jobs_wish wish = { .kind = JOBS_TURN };
 	if (session) {
 		wish.session = json_str(session);

@@ -100,6 +100,13 @@ double body_seconds(struct body *body, const char *name)
 	return seconds;
 }
 
+void body_check_text(struct body *body, const char *name, const perch_json_value *text)
+{
+	struct str str = text ? json_str(text) : (struct str){ "", 0 };
+	if (str.len && memchr(str.data, '\0', str.len))
+		body_refuse(body, "\"%s\" has a NUL, which no program can be given", name);
+}
+
 void body_check_session(struct body *body, struct str session)
 {
 	if (!session.len || session.len > BODY_SESSION_MAX || memchr(session.data, '\0', session.len))
@@ -133,8 +140,7 @@ char *body_warnings(const struct body *body)
 		count++;
 	}
 	perch_json_end_array(&out);
-	if (count)
-		return buf_steal(&text);
+	char *list = count ? buf_steal(&text) : NULL;
 	buf_free(&text);
-	return NULL;
+	return list;
 }

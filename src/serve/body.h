@@ -31,6 +31,9 @@ const perch_json_value *body_demand(struct body *body, const char *name, perch_j
 /* A number of seconds, more than 0; absent: 0. */
 double body_seconds(struct body *body, const char *name);
 
+/* Refuses a text that has a NUL: it cannot be passed on. NULL is fine. */
+void body_check_text(struct body *body, const char *name, const perch_json_value *text);
+
 /* Refuses what cannot be the name of an agent's session. */
 void body_check_session(struct body *body, struct str session);
 

@@ -132,13 +132,29 @@ static void cookies_set(struct exchange *exchange, const char *id, int seconds)
 	exchange_answer(exchange, 200, "application/json", STR("{\"ok\":true}"), &field, 1);
 }
 
+/* The oldest of a user that has many goes first, and else the oldest of all. */
+static void cookies_make_room(struct cookies *cookies, const struct identity *who)
+{
+	struct cookie *oldest = NULL;
+	size_t count = 0;
+	for (struct cookie *item = list_first(&cookies->list); item; item = list_next(item)) {
+		if (item->who != who)
+			continue;
+		oldest = oldest ? oldest : item;
+		count++;
+	}
+	if (count >= COOKIES_OF_ONE)
+		cookie_remove(cookies, oldest);
+	else if (cookies->list.count >= COOKIES_MAX)
+		cookie_remove(cookies, list_first(&cookies->list));
+}
+
 static void cookies_give(struct exchange *exchange, struct identity *who, bool is_by_link)
 {
 	struct cookies *cookies = &exchange->peer->serve->cookies;
 	char id[TOKEN_SIZE], hash[SHA256_HEX_SIZE];
 	cookies_sweep(cookies);
-	if (cookies->list.count >= COOKIES_MAX)
-		cookie_remove(cookies, list_first(&cookies->list));
+	cookies_make_room(cookies, who);
 	bool is_made = token_make(id) == 0;
 	token_hash(str_from(is_made ? id : ""), hash);
 	int64_t until = (int64_t)time(NULL) + COOKIE_SECONDS;

@@ -6,6 +6,7 @@
 
 enum {
 	COOKIES_MAX = 1024,
+	COOKIES_OF_ONE = 32, /* so that nobody signs others out by signing in */
 	COOKIE_SECONDS = 12 * 3600,
 	COOKIE_ONCE_SECONDS = 5 * 60,
 };

@@ -1,11 +1,16 @@
 /* What is written down of jobs that have ended (the transcript, the conversation of a stateless
  * client, a line in the log) and of requests that were refused. */
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "data/json.h"
 #include "serve/jobs.h"
 #include "serve/peer.h"
 #include "serve/openai.h"
 #include "serve/serve_parts.h"
+
+/* So long a transcript waits for others: the client of the turn need not wait until a thread has
+ * been woken for it. */
+#define ENDING_PATIENCE_NS (10 * NSEC_PER_MSEC)
 
 static void ending_store(struct record *record)
 {
@@ -27,6 +32,7 @@ static void ending_store(struct record *record)
 		.message = message ? json_str(message) : (struct str){ 0 },
 		.reply = { record->result.text.data, record->result.text.len },
 		.time_ms = record->ended_ms,
+		.patience_ns = ENDING_PATIENCE_NS,
 	};
 	if (transcripts_add(serve->transcripts, &turn) < 0)
 		serve_warn(serve, "a turn is not in the transcripts: there is no memory for it");

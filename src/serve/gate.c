@@ -130,6 +130,26 @@ static bool gate_check_origin(
 
 /* ---- the user --------------------------------------------------------------------------- */
 
+/* What the connection has shown before is not hashed again. */
+static struct identity *gate_find(struct peer *peer, struct str text)
+{
+	struct serve *serve = peer->serve;
+	int64_t now = (int64_t)time(NULL);
+	if (peer->shown && identity_was_shown(peer->shown, text, now))
+		return peer->shown;
+	struct identity *who = identities_find(&serve->identities, text, now);
+	if (!who) {
+		serve_tokens_look(serve); /* it may be as new as that */
+		who = identities_find(&serve->identities, text, now);
+	}
+	if (!who)
+		return NULL;
+	identity_note_shown(who, text);
+	identity_drop(peer->shown);
+	peer->shown = identity_keep(who);
+	return who;
+}
+
 static struct identity *gate_bearer(
 	struct exchange *exchange, const struct http_request *request, bool *ret_was_given)
 {
@@ -138,13 +158,7 @@ static struct identity *gate_bearer(
 	value = exchange_field(exchange, "Authorization");
 	if (value.len < 7 || !http_same_word((struct str){ value.data, 7 }, STR("Bearer ")))
 		return NULL;
-	struct str text = http_trim((struct str){ value.data + 7, value.len - 7 });
-	struct serve *serve = exchange->peer->serve;
-	struct identity *who = identities_find(&serve->identities, text, (int64_t)time(NULL));
-	if (who)
-		return who;
-	serve_tokens_look(serve); /* it may be as new as that */
-	return identities_find(&serve->identities, text, (int64_t)time(NULL));
+	return gate_find(exchange->peer, http_trim((struct str){ value.data + 7, value.len - 7 }));
 }
 
 static void gate_refuse(struct exchange *exchange, bool was_given)

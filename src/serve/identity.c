@@ -140,6 +140,25 @@ struct identity *identities_find(const struct identities *identities, struct str
 	return found && !identity_is_over(found, now) ? found : NULL;
 }
 
+void identity_note_shown(struct identity *identity, struct str text)
+{
+	if (identity->shown[0] || text.len >= sizeof(identity->shown))
+		return;
+	memcpy(identity->shown, text.data, text.len);
+	identity->shown[text.len] = '\0';
+}
+
+bool identity_was_shown(const struct identity *identity, struct str text, int64_t now)
+{
+	unsigned char difference = 0;
+	if (!text.len || identity->is_revoked || text.len != strlen(identity->shown) ||
+		identity_is_over(identity, now))
+		return false;
+	for (size_t i = 0; i < text.len; i++)
+		difference |= (unsigned char)(text.data[i] ^ identity->shown[i]);
+	return difference == 0;
+}
+
 struct identity *identities_named(const struct identities *identities, const char *name)
 {
 	for (struct identity *item = list_first(&identities->list); item; item = list_next(item)) {

@@ -8,10 +8,12 @@
 struct identity {
 	struct link link;
 	size_t refs;
+	size_t mcp_kept; /* bytes of messages that are kept for its MCP sessions */
 	bool is_revoked; /* nothing is told any more about the jobs that it began */
 	bool is_own;     /* not from the file: made by this process */
 	struct arena arena;
 	struct token token;
+	char shown[TOKEN_SIZE]; /* its text, once that was shown; else empty */
 };
 
 struct identities {
@@ -33,6 +35,14 @@ int identities_update(struct identities *identities, const struct tokens *tokens
 
 /* Revokes those whose time is over by now. */
 void identities_expire(struct identities *identities, int64_t now);
+
+/* Remembers the text of a token that was found to be its own: a connection shows the same one with
+ * each request. */
+void identity_note_shown(struct identity *identity, struct str text);
+
+/* Whether its token is valid and has this text, which was shown before. The time does not depend on
+ * the text but for its length. */
+bool identity_was_shown(const struct identity *identity, struct str text, int64_t now);
 
 /* The user whose token has this text. The time of the search does not depend on the text. NULL for
  * an expired token. */

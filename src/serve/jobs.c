@@ -53,6 +53,10 @@ static void jobs_claimed(void *data, const struct queue_claim *claim)
 	record->told = 0;
 	if (record->is_cancelled)
 		jobs_fail(record, QUEUE_CANCELLED, "cancelled", "it was cancelled before it began");
+	else if (record->is_orphan)
+		jobs_fail(record, QUEUE_INTERRUPTED, "interrupted", "its client has gone with the server");
+	else if (record->is_guest)
+		perch_job_hold(record->job, false);
 	else
 		jobs_begin(record);
 }
@@ -102,20 +106,15 @@ int jobs_open(struct serve *serve, const char *path, perch_err *err)
 
 /* ---- acceptance ------------------------------------------------------------------- */
 
-static void jobs_tell_accepted(struct record *record, int error)
-{
-	void (*accepted)(struct record *, void *, int) = record->accepted;
-	record->accepted = NULL;
-	if (accepted)
-		accepted(record, record->accepted_data, error);
-}
-
-/* A job that could not be written leaves nothing. */
+/* A job that could not be written leaves nothing: its key may come again. */
 static void jobs_withdraw(struct record *record, int error)
 {
-	jobs_tell_accepted(record, error);
+	record->key = (struct str){ 0 };
+	record_tell(record, record, error);
 	record_become(record, QUEUE_FAILED);
 	record->ended_ms = 1; /* long ago: it goes with the next trimming */
+	if (record->job)
+		perch_job_cancel(record->job, SIGTERM); /* of a client that waits for it */
 }
 
 static struct record *jobs_of_key(const struct serve *serve, struct str owner, struct str key)
@@ -137,10 +136,7 @@ static bool jobs_join(struct record *record)
 	struct record *other = jobs_of_key(record->serve, record->owner, key);
 	if (!other)
 		return false;
-	void (*accepted)(struct record *, void *, int) = record->accepted;
-	record->accepted = NULL;
-	if (accepted)
-		accepted(other, record->accepted_data, 0);
+	record_tell(record, other, 0);
 	jobs_withdraw(record, -EEXIST);
 	return true;
 }
@@ -158,7 +154,7 @@ static void jobs_written(void *data, int error)
 		return;
 	}
 	record->is_written = true;
-	jobs_tell_accepted(record, 0);
+	record_tell(record, record, 0);
 }
 
 static int jobs_put(struct record *record)
@@ -282,18 +278,23 @@ static bool jobs_is_too_many(const struct record *record)
 			jobs_is_behind(record));
 }
 
-struct record *jobs_take(struct exchange *exchange, const struct jobs_wish *wish,
-	void (*accepted)(struct record *record, void *data, int error), void *data)
+struct record *jobs_take(
+	struct exchange *exchange, const struct jobs_wish *wish, record_accepted *accepted, void *data)
 {
 	struct serve *serve = exchange->peer->serve;
 	struct str owner = str_from(exchange->who->token.name);
 	struct record *record = jobs_of_key(serve, owner, wish->key);
-	if (record)
+	if (record && (record->is_written || record_wait(record, accepted, data) == 0))
 		return record;
+	if (record) {
+		exchange_no_memory(exchange);
+		return NULL;
+	}
 	if (!jobs_check(exchange, wish))
 		return NULL;
 	record = record_new(serve, wish->kind, wish->name, owner);
 	if (!record || jobs_fill(record, exchange, wish) < 0 ||
+		record_wait(record, accepted, data) < 0 ||
 		(serve->options.queue && jobs_remote_prepare(record, wish->label) < 0)) {
 		record_free(record);
 		exchange_no_memory(exchange);
@@ -305,16 +306,36 @@ struct record *jobs_take(struct exchange *exchange, const struct jobs_wish *wish
 		jobs_refuse_busy(exchange);
 		return NULL;
 	}
-	record->accepted = accepted;
-	record->accepted_data = data;
 	int r = jobs_put(record);
 	if (r < 0) {
-		record->accepted = NULL;
+		record_unwait(record, data);
 		jobs_withdraw(record, r);
 		jobs_refuse(exchange, r);
 		return NULL;
 	}
 	return record;
+}
+
+struct record *jobs_adopt(struct exchange *exchange, const struct jobs_wish *wish, perch_job *job)
+{
+	struct serve *serve = exchange->peer->serve;
+	if (serve->options.queue || serve->is_draining)
+		return NULL; /* a worker would run it */
+	struct record *record =
+		record_new(serve, wish->kind, wish->name, str_from(exchange->who->token.name));
+	if (!record)
+		return NULL;
+	record->is_guest = true;
+	record->job = job;
+	if (jobs_fill(record, exchange, wish) < 0) {
+		record_free(record);
+		return NULL;
+	}
+	records_add(&serve->records, record);
+	if (!jobs_is_too_many(record) && jobs_put(record) == 0)
+		return record;
+	records_remove(&serve->records, record);
+	return NULL;
 }
 
 /* ---- cancelling ------------------------------------------------------------------- */

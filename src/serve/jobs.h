@@ -6,6 +6,9 @@
 #include "serve/serve_exchange.h"
 #include "serve/record.h"
 
+/* How the stored request of an MCP client's call ends. */
+#define JOBS_GUEST_MARK ",\"guest\":true}"
+
 enum jobs_kind { JOBS_TURN, JOBS_CALL, JOBS_RUN };
 
 /* A job that is wanted. Texts are copied. */
@@ -22,10 +25,14 @@ struct jobs_wish {
 
 /* Makes a job for this exchange, which may be answered by it (NULL is returned then): not found,
  * the queue is full, no memory, draining. `accepted` is called when it is written or could not be,
- * never before this has returned; it may be NULL. A job of the same key is given as it is, and
- * accepted. */
-struct record *jobs_take(struct exchange *exchange, const struct jobs_wish *wish,
-	void (*accepted)(struct record *record, void *data, int error), void *data);
+ * never before this has returned. A job of the same key is given as it is; where that is still
+ * being written, `accepted` is called for it likewise. */
+struct record *jobs_take(
+	struct exchange *exchange, const struct jobs_wish *wish, record_accepted *accepted, void *data);
+
+/* Makes a job of a call that an MCP client has begun and waits for: `job` stays the client's, and
+ * is held until the queue says that it may begin. NULL: there is no room for it, or no memory. */
+struct record *jobs_adopt(struct exchange *exchange, const struct jobs_wish *wish, perch_job *job);
 
 /* Answers that a job was not taken, by the error of its writing. */
 void jobs_refuse(struct exchange *exchange, int error);
@@ -43,6 +50,9 @@ void jobs_cancel(struct record *record);
 
 /* Runs it: from now on it tells. */
 void jobs_begin(struct record *record);
+
+/* What a job of another owner tells. */
+void jobs_adopted_told(struct record *record, perch_job *job, const perch_event *event);
 
 /* Ends a job that has not run, or whose end was not told, with words for its error. */
 void jobs_fail(struct record *record, enum queue_state state, const char *code, const char *text);

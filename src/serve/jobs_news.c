@@ -12,6 +12,15 @@
 
 /* ---- jobs ------------------------------------------------------------------------------- */
 
+/* Whether it was a call of an MCP client, which waits for it no longer: mcp_approval.c marks these
+ * at the end of what is stored. */
+static bool jobs_news_is_orphan(struct str request)
+{
+	static const struct str mark = { JOBS_GUEST_MARK, sizeof(JOBS_GUEST_MARK) - 1 };
+	return request.len > mark.len &&
+		memcmp(request.data + request.len - mark.len, mark.data, mark.len) == 0;
+}
+
 static int jobs_news_load(struct serve *serve, const struct queue_job *job)
 {
 	unsigned kind = 0;
@@ -36,6 +45,7 @@ static int jobs_news_load(struct serve *serve, const struct queue_job *job)
 	int r = record_set(record, &record->session, job->session);
 	if (r == 0)
 		r = record_set(record, &record->key, job->key);
+	record->is_orphan = jobs_news_is_orphan(job->request);
 	bool is_to_run = !queue_is_over(job->state) && !serve->options.queue;
 	record->client = job->client.data ? str_dup(job->client) : NULL;
 	record->request_text = is_to_run ? str_dup(job->request) : NULL;

@@ -100,8 +100,12 @@ void jobs_remote_count(struct serve *serve)
 
 static void jobs_remote_reaped(void *data, struct str job, struct str outcome, struct str worker)
 {
-	serve_warn(data, "%.*s: its worker %.*s is gone; it is %.*s", (int)job.len, job.data,
-		(int)worker.len, worker.data, (int)outcome.len, outcome.data);
+	if (!worker.len) /* it waited for what nobody offers */
+		serve_warn(data, "%.*s: no worker offers what it needs; it is %.*s", (int)job.len, job.data,
+			(int)outcome.len, outcome.data);
+	else
+		serve_warn(data, "%.*s: its worker %.*s is gone; it is %.*s", (int)job.len, job.data,
+			(int)worker.len, worker.data, (int)outcome.len, outcome.data);
 }
 
 /* Workers see to one another's dead; the last of them has nobody else. */

@@ -80,7 +80,7 @@ void jobs_fail(struct record *record, enum queue_state state, const char *code, 
 	_cleanup_(buf_free) struct buf json = { 0 };
 	perch_json_writer out = json_writer_on(&json);
 	jobs_log_text(record, "error", code, text);
-	job_result_finish(&record->result, record->kind == JOBS_TURN, NULL);
+	job_result_fail(&record->result, record->kind == JOBS_TURN, code, text);
 	perch_json_begin_object(&out);
 	json_write_text(&out, "event", STR("end"));
 	json_write_flag(&out, "success", false);
@@ -136,7 +136,9 @@ static void jobs_ended(struct record *record, const perch_job_end *end, struct s
 	buf_append(&copy, text.data, text.len); /* the job owns the text */
 	job_result_finish(&record->result, record->kind == JOBS_TURN, end);
 	jobs_keep_layers(record, end->sandbox);
-	perch_job_free(steal(&record->job));
+	perch_job *job = steal(&record->job);
+	if (!record->is_guest)
+		perch_job_free(job);
 	jobs_finish(record, state, copy.failed ? STR("{}") : (struct str){ copy.data, copy.len });
 }
 
@@ -152,6 +154,22 @@ static void jobs_told(perch_job *job, void *data, const perch_event *event)
 		jobs_ended(record, event->end, str_of(text));
 	else if (r == 0)
 		jobs_log(record, str_of(text));
+}
+
+/* Of its questions only the approval is answered here. It may end before the queue lets it begin.
+ */
+void jobs_adopted_told(struct record *record, perch_job *job, const perch_event *event)
+{
+	struct queue *queue = record->serve->queue;
+	bool is_end = event->kind == PERCH_EVENT_END;
+	if (event->kind == PERCH_EVENT_ASK && event->ask->kind != PERCH_ASK_APPROVAL)
+		return;
+	if (record->fence) {
+		jobs_told(job, record, event);
+	} else if (is_end) {
+		record->job = NULL;
+		queue->table->cancel(queue, str_from(record->id));
+	}
 }
 
 /* ---- the beginning ---------------------------------------------------------------------- */

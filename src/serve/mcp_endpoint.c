@@ -142,7 +142,7 @@ static void mcp_post_wait(struct mcp_visit *visit)
 	if (mcp_connection_waits(guest->connection, visit)) {
 		/* The status of a modern request may be that of an error, as long as nothing was said. */
 		if (!exchange->is_stream && !mcp_is_modern(exchange))
-			exchange_stream(exchange);
+			guest_stream(visit);
 		return;
 	}
 	guest_visit_end(visit);
@@ -236,15 +236,53 @@ static struct mcp_guest *mcp_session_of(struct exchange *exchange)
 	return NULL;
 }
 
-void mcp_listen(struct exchange *exchange)
+/* Where a client that lost its connection goes on. */
+struct mcp_resumption {
+	bool is_wanted;
+	uint64_t stream, after;
+};
+
+/* False: answered. */
+static bool mcp_read_resumption(struct exchange *exchange, struct mcp_resumption *ret_resumption)
 {
-	struct mcp_guest *guest = mcp_session_of(exchange);
-	if (!guest)
-		return;
-	if (!mcp_accepts(exchange, "text/event-stream")) {
-		exchange_error(exchange, 406, "accept", NULL, "this is a stream: text/event-stream");
+	struct str id = exchange_field(exchange, "Last-Event-ID");
+	*ret_resumption = (struct mcp_resumption){ .is_wanted = id.len };
+	if (!id.len || replay_read_id(id, &ret_resumption->stream, &ret_resumption->after))
+		return true;
+	exchange_error(exchange, 400, "event", NULL, "Last-Event-ID is the id of an event");
+	return false;
+}
+
+/* What came behind an event of a request's stream; then what is still to come. */
+static void mcp_resume(
+	struct mcp_guest *guest, struct exchange *exchange, const struct mcp_resumption *resumption)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	struct mcp_visit *visit = guest_of_stream(guest, resumption->stream);
+	bool has_ended = replay_again(guest, resumption->stream, resumption->after, &text);
+	if (!visit && !has_ended) {
+		exchange_error(exchange, 400, "event", "make the request again",
+			"what came behind that event is not kept any more");
 		return;
 	}
+	if (text.failed) {
+		exchange_no_memory(exchange);
+		return;
+	}
+	if (visit)
+		guest_resume(visit, exchange);
+	if (!exchange_stream(exchange))
+		return;
+	exchange_piece(exchange, (struct str){ text.data, text.len });
+	if (!visit)
+		exchange_end(exchange);
+}
+
+/* What belongs to no request. */
+static void mcp_listen_on(
+	struct mcp_guest *guest, struct exchange *exchange, const struct mcp_resumption *resumption)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
 	struct mcp_visit *before = guest->listener;
 	struct mcp_visit *visit = guest_visit(guest, exchange);
 	if (!visit) {
@@ -256,10 +294,36 @@ void mcp_listen(struct exchange *exchange)
 		guest_visit_end(before);
 		exchange_end(old);
 	}
+	visit->stream = 0;
 	guest->listener = visit;
-	exchange_stream(exchange);
+	guest->has_listened = true;
+	if (resumption->is_wanted)
+		replay_again(guest, 0, resumption->after, &text);
+	guest_stream(visit);
+	if (visit->exchange && text.len)
+		exchange_piece(exchange, (struct str){ text.data, text.len });
 }
 
+void mcp_listen(struct exchange *exchange)
+{
+	struct mcp_resumption resumption;
+	struct mcp_guest *guest = mcp_session_of(exchange);
+	if (!guest)
+		return;
+	if (!mcp_accepts(exchange, "text/event-stream")) {
+		exchange_error(exchange, 406, "accept", NULL, "this is a stream: text/event-stream");
+		return;
+	}
+	if (!mcp_read_resumption(exchange, &resumption))
+		return;
+	if (exchange_stream_head(exchange))
+		return;
+	if (resumption.stream) {
+		mcp_resume(guest, exchange, &resumption);
+		return;
+	}
+	mcp_listen_on(guest, exchange, &resumption);
+}
 void mcp_delete(struct exchange *exchange)
 {
 	struct mcp_guest *guest = mcp_session_of(exchange);
@@ -267,111 +331,4 @@ void mcp_delete(struct exchange *exchange)
 		return;
 	guest_free(guest);
 	exchange_answer(exchange, 204, "application/json", (struct str){ "", 0 }, NULL, 0);
-}
-
-/* ---- life ------------------------------------------------------------------------------ */
-
-static void mcp_endpoint_warns(void *data, const char *text)
-{
-	serve_warn(data, "%s", text);
-}
-
-static void mcp_endpoint_log(struct serve *serve, const struct mcp_call_end *end, unsigned kind)
-{
-	_cleanup_(buf_free) struct buf json = { 0 };
-	perch_json_writer out = json_writer_on(&json);
-	enum queue_state state = end->was_cancelled ? QUEUE_CANCELLED
-		: end->success                          ? QUEUE_DONE
-												: QUEUE_FAILED;
-	metrics_job(&serve->metrics, kind, state, end->took_ns);
-	if (!serve->options.note)
-		return;
-	perch_json_begin_object(&out);
-	json_write_text(&out, "kind", str_from(metrics_kinds[kind]));
-	json_write_text(&out, "name", str_from(end->name));
-	json_write_text(&out, "user", str_from(end->caller));
-	json_write_text(&out, "state", str_from(queue_state_name(state)));
-	perch_json_write_name(&out, "seconds");
-	perch_json_write_double(&out, (double)(end->took_ns / NSEC_PER_MSEC) / 1000);
-	perch_json_end_object(&out);
-	if (!json.failed)
-		serve->options.note(serve->options.data, (struct str){ json.data, json.len });
-}
-
-static void mcp_endpoint_ended(void *data, const struct mcp_call_end *end)
-{
-	unsigned kind = end->kind == PERCH_ENTRY_AGENT ? JOBS_TURN
-		: end->kind == PERCH_ENTRY_TOOL            ? JOBS_CALL
-												   : JOBS_RUN;
-	mcp_endpoint_log(data, end, kind);
-}
-
-static void mcp_endpoint_refused(void *data, const struct mcp_caller *caller, struct str name)
-{
-	(void)data;
-	const struct mcp_guest *guest = container_of(caller, struct mcp_guest, caller);
-	const struct mcp_visit *visit = guest->visits.last ? (void *)guest->visits.last : NULL;
-	if (visit && visit->exchange)
-		serve_note_refusal(visit->exchange, name, "not there, or not allowed");
-}
-
-int mcp_endpoint_open(struct serve *serve, perch_err *err)
-{
-	const struct mcp_front_options options = {
-		.without_prefix = serve->options.mcp_without_prefix,
-		.warn = mcp_endpoint_warns,
-		.ended = mcp_endpoint_ended,
-		.refused = mcp_endpoint_refused,
-		.data = serve,
-	};
-	perch_err inner = { 0 };
-	serve->mcp.is_stale = false;
-	int r = mcp_front_new(serve->host, serve->service, &options, &serve->mcp.front, &inner);
-	if (r != -EEXIST) {
-		if (r < 0 && err)
-			*err = inner;
-		return r;
-	}
-	serve_warn(serve, "/mcp: %s", inner.text);
-	return 0;
-}
-
-void mcp_endpoint_changed(struct serve *serve)
-{
-	serve->mcp.is_stale = true;
-	if (serve->mcp.front)
-		mcp_front_changed(serve->mcp.front);
-}
-
-void mcp_endpoint_told(perch_service *service, void *data, const perch_service_told *told)
-{
-	(void)service;
-	struct serve *serve = data;
-	if (serve->mcp.front)
-		mcp_front_told(serve->mcp.front, told);
-}
-
-size_t mcp_endpoint_calls(const struct serve *serve)
-{
-	return serve->mcp.front ? mcp_front_calls(serve->mcp.front) : 0;
-}
-
-void mcp_endpoint_close(struct serve *serve)
-{
-	if (serve->mcp.front)
-		mcp_front_close(serve->mcp.front);
-}
-
-void mcp_endpoint_leave(struct serve *serve)
-{
-	struct mcp_guest *guest;
-	while ((guest = list_first(&serve->mcp.guests)))
-		guest_free(guest);
-	if (serve->mcp.front)
-		mcp_front_leave(serve->mcp.front);
-}
-
-void mcp_endpoint_free(struct serve *serve)
-{
-	mcp_front_free(serve->mcp.front);
 }

@@ -10,7 +10,6 @@
 #include "base/random.h"
 #include "serve/peer.h"
 #include "serve/serve_parts.h"
-#include "wire/http_sse.h"
 
 /* ---- visits ---------------------------------------------------------------------- */
 
@@ -47,12 +46,29 @@ static void guest_wake(struct exchange *exchange)
 	guest_hold(exchange->data, false);
 }
 
-/* A session outlives the exchange that brought a call, and so does the call; a modern request ends
- * with its own. */
+static size_t guest_count_lost(const struct mcp_guest *guest)
+{
+	size_t count = 0;
+	for (const struct mcp_visit *visit = list_first(&guest->visits); visit;
+		 visit = list_next(visit))
+		count += visit->is_lost;
+	return count;
+}
+
+/* A session outlives the exchange that brought a call, and so does the call: its client may come
+ * back for the rest. A modern request ends with its own. */
 static void guest_gone(struct exchange *exchange)
 {
 	struct mcp_visit *visit = exchange->data;
 	struct mcp_guest *guest = visit->guest;
+	if (visit->stream && exchange->is_stream && guest_count_lost(guest) < GUEST_LOST_MAX &&
+		mcp_connection_waits(guest->connection, visit)) {
+		visit->exchange = NULL;
+		visit->is_lost = true;
+		guest->used_ns = clock_now_ns();
+		guest_hold(visit, false);
+		return;
+	}
 	guest_visit_over(visit);
 	if (!guest->id[0])
 		return;
@@ -62,19 +78,52 @@ static void guest_gone(struct exchange *exchange)
 
 static const struct exchange_keeper guest_keeper = { .wake = guest_wake, .gone = guest_gone };
 
+static void guest_attach(struct mcp_visit *visit, struct exchange *exchange)
+{
+	visit->exchange = exchange;
+	visit->is_lost = false;
+	exchange->keeper = &guest_keeper;
+	exchange->data = visit;
+	exchange->ends_with_client = true;
+	visit->guest->used_ns = clock_now_ns();
+}
+
 struct mcp_visit *guest_visit(struct mcp_guest *guest, struct exchange *exchange)
 {
 	struct mcp_visit *visit = calloc(1, sizeof(*visit));
 	if (!visit)
 		return NULL;
 	visit->guest = guest;
-	visit->exchange = exchange;
-	exchange->keeper = &guest_keeper;
-	exchange->data = visit;
-	exchange->ends_with_client = true;
+	visit->stream = guest->id[0] ? ++guest->last_stream : 0;
 	list_append(&guest->visits, visit);
-	guest->used_ns = visit->begun_ns = clock_now_ns();
+	visit->begun_ns = clock_now_ns();
+	guest_attach(visit, exchange);
 	return visit;
+}
+
+struct mcp_visit *guest_of_stream(const struct mcp_guest *guest, uint64_t stream)
+{
+	struct mcp_visit *visit = list_first(&guest->visits);
+	while (visit && (visit->stream != stream || visit->is_over))
+		visit = list_next(visit);
+	return visit;
+}
+
+void guest_resume(struct mcp_visit *visit, struct exchange *exchange)
+{
+	struct exchange *old = visit->exchange;
+	guest_attach(visit, exchange);
+	if (!old) /* else its client has not told yet that it lost the connection */
+		return;
+	old->keeper = NULL;
+	exchange_cut(old);
+}
+
+struct exchange *guest_exchange(const struct mcp_caller *caller)
+{
+	const struct mcp_guest *guest = container_of(caller, struct mcp_guest, caller);
+	const struct mcp_visit *visit = guest->visits.last ? (void *)guest->visits.last : NULL;
+	return visit ? visit->exchange : NULL;
 }
 
 /* ---- messages ---------------------------------------------------------------------- */
@@ -123,11 +172,24 @@ static void guest_answer(struct mcp_visit *visit, const struct mcp_outgoing *out
 		was_new && guest->id[0] ? 1 : 0);
 }
 
-static void guest_tell(struct mcp_visit *visit, struct str line)
+/* Clients of older versions do not know an event without a message. */
+void guest_stream(struct mcp_visit *visit)
+{
+	const struct mcp_version *version = mcp_connection_version(visit->guest->connection);
+	_cleanup_(buf_free) struct buf text = { 0 };
+	if (!exchange_stream(visit->exchange) || !version || strcmp(version->name, "2025-11-25") < 0)
+		return;
+	replay_prime(visit->guest, visit->stream, &text);
+	exchange_piece(visit->exchange, (struct str){ text.data, text.len });
+}
+
+static void guest_tell(struct mcp_visit *visit, struct str line, bool is_last)
 {
 	struct exchange *exchange = visit->exchange;
 	_cleanup_(buf_free) struct buf text = { 0 };
-	http_sse_event(&text, (struct str){ 0 }, STR("message"), line);
+	replay_write(visit->guest, visit->stream, line, is_last, &text);
+	if (!exchange)
+		return;
 	if (text.failed || peer_waiting(exchange->peer) > GUEST_UNREAD_MAX) {
 		exchange_cut(exchange);
 		return;
@@ -138,7 +200,8 @@ static void guest_tell(struct mcp_visit *visit, struct str line)
 }
 
 /* The response is the last message of its exchange. A message that belongs to no request goes to
- * the listener, if there is one; a response never does. */
+ * the listener, if there is one; a response never does. What nobody is there to read is kept for
+ * the client that comes back. */
 static void guest_send(struct mcp_caller *caller, const struct mcp_outgoing *outgoing)
 {
 	struct mcp_guest *guest = container_of(caller, struct mcp_guest, caller);
@@ -146,18 +209,25 @@ static void guest_send(struct mcp_caller *caller, const struct mcp_outgoing *out
 	struct mcp_visit *visit = outgoing->stream ? outgoing->stream
 		: is_response                          ? NULL
 											   : guest->listener;
-	if (!visit || !visit->exchange)
+	if (!visit && !is_response && guest->has_listened)
+		guest_tell(&(struct mcp_visit){ .guest = guest }, outgoing->line, false);
+	if (!visit || (!visit->exchange && !visit->is_lost))
 		return;
-	if (is_response && !visit->exchange->is_stream) {
+	if (is_response && visit->exchange && !visit->exchange->is_stream) {
 		guest_answer(visit, outgoing);
 		return;
 	}
-	if (!visit->exchange->is_stream && !exchange_stream(visit->exchange))
+	if (visit->exchange && !visit->exchange->is_stream && !exchange_stream(visit->exchange))
 		return;
-	guest_tell(visit, outgoing->line);
+	guest_tell(visit, outgoing->line, is_response);
 	if (!is_response)
 		return;
 	struct exchange *exchange = visit->exchange;
+	visit->is_lost = false;
+	if (!exchange) {
+		guest_visit_over(visit);
+		return;
+	}
 	guest_visit_end(visit);
 	exchange_end(exchange);
 }
@@ -225,6 +295,7 @@ void guest_free(struct mcp_guest *guest)
 		free(visit);
 	}
 	list_remove(&endpoint->guests, guest);
+	replay_forget(guest);
 	identity_drop(guest->who);
 	free(guest);
 }
@@ -258,6 +329,12 @@ static void guest_stream_all(struct mcp_guest *guest, uint64_t now_ns)
 	}
 }
 
+/* Whether a client is there: streams that wait for one do not count. */
+static bool guest_is_visited(const struct mcp_guest *guest)
+{
+	return guest->visits.count > guest_count_lost(guest);
+}
+
 void guests_sweep(struct serve *serve)
 {
 	uint64_t idle_ns = (uint64_t)serve->settings.mcp_idle_seconds * NSEC_PER_SEC;
@@ -266,7 +343,7 @@ void guests_sweep(struct serve *serve)
 	for (struct mcp_guest *guest = list_first(&serve->mcp.guests); guest; guest = next) {
 		next = list_next(guest);
 		guest_stream_all(guest, now_ns);
-		bool is_old = !guest->visits.count && now_ns - guest->used_ns > idle_ns;
+		bool is_old = !guest_is_visited(guest) && now_ns - guest->used_ns > idle_ns;
 		if (guest->who->is_revoked || is_old)
 			guest_free(guest);
 	}
@@ -281,7 +358,7 @@ bool guests_make_room(struct serve *serve, const struct identity *who)
 		if (guest->who != who || !guest->id[0])
 			continue;
 		count++;
-		if (!guest->visits.count && (!oldest || guest->used_ns < oldest->used_ns))
+		if (!guest_is_visited(guest) && (!oldest || guest->used_ns < oldest->used_ns))
 			oldest = guest;
 	}
 	if (count < serve->settings.mcp_sessions)

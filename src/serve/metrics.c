@@ -146,6 +146,8 @@ void metrics_write(const struct metrics *metrics, const struct metrics_now *now,
 	} plain[] = {
 		{ "perch_jobs_waiting", "gauge", "Accepted jobs that have not begun.", now->waiting },
 		{ "perch_jobs_running", "gauge", "Jobs that run.", now->running },
+		{ "perch_bad_exits_total", "counter", "Tools that failed behind an answer that counted.",
+			now->bad_exits },
 		{ "perch_connections", "gauge", "Open connections.", now->connections },
 		{ "perch_streams", "gauge", "Open streams of events.", now->streams },
 		{ "perch_memory_bytes", "gauge", "Memory of this process.", now->memory_bytes },

@@ -31,6 +31,7 @@ struct metrics_now {
 	struct metrics_queue queue;
 	int64_t time; /* seconds since 1970 */
 	uint64_t waiting, running, connections, streams, memory_bytes, kept_bytes;
+	uint64_t bad_exits;           /* behind an answer, since the start */
 	uint64_t ended, failed;       /* since the start */
 	uint64_t mean_us, slowest_us; /* of the jobs that have ended since the sample before */
 };

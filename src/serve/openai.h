@@ -92,6 +92,7 @@ struct openai_turn {
 	struct openai_outcome outcome;
 	char *model;
 	bool wants_stream;
+	bool has_gap; /* of what was said, something was forgotten before it was heard */
 	bool wants_usage;
 	bool has_begun;
 	int64_t sequence;

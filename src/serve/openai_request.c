@@ -86,6 +86,9 @@ static void openai_take_message(
 	struct str role = openai_text(perch_json_get(item, "role"));
 	const perch_json_value *content = perch_json_get(item, "content");
 	openai_take_content(body, request, content, is_last, is_last ? &request->message : &text);
+	const struct buf *whole = is_last ? &request->message : &text;
+	if (whole->len && memchr(whole->data, '\0', whole->len))
+		body_refuse(body, "a message has a NUL, which no program can be given");
 	if (is_last) {
 		request->after = request->before;
 		openai_chain_add(

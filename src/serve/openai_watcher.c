@@ -24,6 +24,8 @@ void openai_turn_free(struct openai_turn *turn)
 static const char *openai_error(struct openai_turn *turn)
 {
 	struct buf *error = &turn->outcome.error;
+	if (turn->has_gap)
+		return "what the agent said is not kept any more";
 	if (!error->len || buf_terminate(error) < 0)
 		return "the agent has failed";
 	return error->data;
@@ -111,11 +113,13 @@ void openai_pump(struct watcher *watcher)
 	struct openai_turn *turn = watcher->data;
 	struct record *record = watcher->record;
 	const struct logged *logged = record_after(record, watcher->after);
-	for (; logged && !peer_is_full(watcher->exchange->peer); logged = list_next(logged))
+	turn->has_gap = turn->has_gap || watcher->after < record->forgotten;
+	for (; logged && !turn->has_gap && !peer_is_full(watcher->exchange->peer);
+		 logged = list_next(logged))
 		openai_tell(watcher, logged);
-	if (logged || !queue_is_over(record->state) || watcher->after < record->end_number)
+	if (!queue_is_over(record->state) || (!turn->has_gap && watcher->after < record->end_number))
 		return;
-	turn->outcome.has_failed = record->state != QUEUE_DONE;
+	turn->outcome.has_failed = record->state != QUEUE_DONE || turn->has_gap;
 	if (!turn->wants_stream)
 		turn->outcome.has_failed ? openai_answer_failure(watcher) : openai_answer_whole(watcher);
 	else if (turn->outcome.has_failed && !turn->has_begun)

@@ -328,6 +328,7 @@ static void peer_free(struct peer *peer)
 	list_remove(&serve->peers, &peer->in_all);
 	perch_source_free(peer->source);
 	fd_close(peer->fd);
+	identity_drop(peer->shown);
 	http_connection_free(&peer->http);
 	buf_free(&peer->in);
 	buf_free(&peer->out);

@@ -19,6 +19,7 @@ enum {
 
 struct serve;
 struct exchange;
+struct identity;
 
 struct peer {
 	struct deadline deadline;
@@ -27,6 +28,7 @@ struct peer {
 	struct serve *serve;
 	perch_source *source;
 	struct exchange *exchange;
+	struct identity *shown; /* whose token was shown last; NULL = nobody's */
 	struct http_connection http;
 	struct buf in;  /* came behind the request that is answered */
 	struct buf out; /* from out_at on */

@@ -86,11 +86,14 @@ void record_free(struct record *record)
 	if (!record)
 		return;
 	record_forget_events(record);
+	while (record->waits.count)
+		record_unwait(record, ((struct record_wait *)record->waits.first)->data);
 	while ((ask = list_first(&record->asks))) {
 		list_remove(&record->asks, ask);
 		free(ask);
 	}
-	perch_job_free(record->job);
+	if (!record->is_guest)
+		perch_job_free(record->job);
 	free(record->request_text);
 	free(record->fingerprint);
 	free(record->client);
@@ -153,6 +156,42 @@ void records_free(struct records *records)
 	struct record *record;
 	while ((record = list_first(&records->all)))
 		records_remove(records, record);
+}
+
+/* ---- acceptance ---------------------------------------------------------------- */
+
+int record_wait(struct record *record, record_accepted *accepted, void *data)
+{
+	struct record_wait *wait = calloc(1, sizeof(*wait));
+	if (!wait)
+		return -ENOMEM;
+	wait->accepted = accepted;
+	wait->data = data;
+	list_append(&record->waits, wait);
+	return 0;
+}
+
+void record_unwait(struct record *record, const void *data)
+{
+	struct record_wait *wait = list_first(&record->waits);
+	while (wait && wait->data != data)
+		wait = list_next(wait);
+	if (!wait)
+		return;
+	list_remove(&record->waits, wait);
+	free(wait);
+}
+
+void record_tell(struct record *record, struct record *told, int error)
+{
+	struct record_wait *wait;
+	while ((wait = list_first(&record->waits))) {
+		record_accepted *accepted = wait->accepted;
+		void *data = wait->data;
+		list_remove(&record->waits, wait);
+		free(wait);
+		accepted(told, data, error);
+	}
 }
 
 /* ---- states -------------------------------------------------------------------- */
@@ -270,6 +309,7 @@ static void record_drop_events(struct record *record)
 	struct queue *queue = record->serve->queue;
 	if (!record->events.count)
 		return;
+	record->forgotten = ((const struct logged *)record->events.last)->number;
 	record_forget_events(record);
 	queue->table->drop(queue, str_from(record->id), true);
 }
@@ -282,7 +322,7 @@ static bool record_keeps_key(const struct record *record, int64_t now_ms)
 /* Whether it is still needed. */
 static bool record_is_needed(const struct record *record)
 {
-	return record->watchers.count || record->is_saving;
+	return record->watchers.count || record->is_saving || record->job;
 }
 
 /* Over the limit, the oldest ended jobs are forgotten first (of a job whose key may still be sent
@@ -304,8 +344,11 @@ static void records_shrink(struct serve *serve, int64_t now_ms)
 		serve->queue->table->drop(serve->queue, str_from(item->id), false);
 		records_remove(records, item);
 	}
-	while (records->bytes > most && records->events.count)
-		logged_remove(records, container_of(records->events.first, struct logged, in_all));
+	while (records->bytes > most && records->events.count) {
+		struct logged *oldest = container_of(records->events.first, struct logged, in_all);
+		oldest->record->forgotten = oldest->number;
+		logged_remove(records, oldest);
+	}
 }
 
 void records_trim(struct serve *serve, int64_t now_ms)

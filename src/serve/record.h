@@ -63,8 +63,11 @@ struct record {
 	uint64_t fence; /* by which the queue knows that it is ours to run */
 	uint64_t told;  /* events of this run */
 	perch_job *job;
+	bool is_guest;  /* the job is a call's of an MCP client, which owns it */
+	bool is_orphan; /* it was, and that client has gone with the last process */
 	struct list events;
 	uint64_t end_number; /* of the last event; 0 = it has not come */
+	uint64_t forgotten;  /* the last event that is not kept any more; 0 = all are */
 	size_t bytes;        /* of events */
 	struct list asks;
 	struct list watchers;
@@ -78,9 +81,16 @@ struct record {
 	uint64_t left_ns;  /* when its client gave up waiting, and may come again; 0 = it did not */
 	struct uploads uploads;
 	perch_entry_kind entry_kind;
-	/* Called once when it is written, or could not be. */
-	void (*accepted)(struct record *record, void *data, int error);
-	void *accepted_data;
+	struct list waits; /* those who are told when it is written, or could not be */
+};
+
+/* Is called once, and forgotten before. */
+typedef void record_accepted(struct record *record, void *data, int error);
+
+struct record_wait {
+	struct link link;
+	record_accepted *accepted;
+	void *data;
 };
 
 struct records {
@@ -102,6 +112,12 @@ struct record *records_find(const struct records *records, struct str id);
 void records_add(struct records *records, struct record *record);
 void records_remove(struct records *records, struct record *record); /* frees it */
 void records_free(struct records *records);
+
+/* Who waits for it to be written: record_unwait forgets one by its data, record_tell forgets
+ * all and tells them of `told`: the job itself, or the one that counts instead. -ENOMEM. */
+int record_wait(struct record *record, record_accepted *accepted, void *data);
+void record_unwait(struct record *record, const void *data);
+void record_tell(struct record *record, struct record *told, int error);
 
 /* Changes its state, and the counts of jobs by state. */
 void record_become(struct record *record, enum queue_state state);

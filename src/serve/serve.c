@@ -61,6 +61,7 @@ void serve_now(const struct serve *serve, struct metrics_now *ret_now)
 		.time = (int64_t)time(NULL),
 		.waiting = serve->records.waiting,
 		.running = serve->records.running + mcp_endpoint_calls(serve),
+		.bad_exits = perch_service_bad_exits(serve->service),
 		.connections = serve->peers.count,
 		.streams = serve->watcher_count,
 		.memory_bytes = metrics_memory(),
@@ -84,6 +85,7 @@ const char *serve_address(const struct serve *serve)
 static void serve_late(perch_timer *timer, void *data)
 {
 	struct serve *serve = data;
+	serve->is_late = true;
 	perch_service_cancel(serve->service, SIGTERM); /* again: the next step of every ladder */
 	perch_timer_set(timer, 5 * NSEC_PER_SEC);
 }
@@ -102,8 +104,10 @@ void serve_stop(struct serve *serve)
 static bool serve_has_ended(const struct serve *serve)
 {
 	bool runs_here = serve->records.running && !serve->options.queue;
+	/* What a Redis that is away has not answered was not accepted. */
+	bool gives_up = serve->is_late && serve->options.queue;
 	return serve->is_draining && !runs_here && !mcp_endpoint_calls(serve) &&
-		!serve->queue->table->unwritten(serve->queue);
+		(gives_up || !serve->queue->table->unwritten(serve->queue));
 }
 
 /* What callbacks have changed. When a connection has gone, its jobs end, which may send messages
@@ -116,13 +120,14 @@ static void serve_settle(struct serve *serve)
 	} while (serve->touched);
 }
 
-/* MCP servers may have something to write down before they go. */
+/* MCP servers may have something to write down before they go, and a tool that has answered is
+ * judged by its exit. */
 static int serve_end_servers(struct serve *serve)
 {
 	uint64_t until_ns = clock_after(clock_now_ns(), SERVE_SERVERS_MS * NSEC_PER_MSEC);
 	int r = 0;
 	perch_service_close(serve->service);
-	while (r >= 0 && perch_service_servers(serve->service)) {
+	while (r >= 0 && perch_service_servers(serve->service) + perch_service_jobs(serve->service)) {
 		uint64_t now_ns = clock_now_ns();
 		if (now_ns >= until_ns)
 			break;

@@ -84,6 +84,8 @@ static void catalog_write_entry(perch_json_writer *out, const perch_entry *entry
 	catalog_write_raw(out, "arguments", entry->arguments);
 	json_write_flag(out, "asks", entry->asks && !entry->is_waived);
 	json_write_flag(out, "dangerous", entry->is_dangerous);
+	if (entry->verdict)
+		json_write_text(out, "verdict", str_from(entry->verdict));
 	perch_json_end_object(out);
 }
 
@@ -169,17 +171,18 @@ static void catalog_describe_tokens(const struct serve *serve, perch_json_writer
 int serve_describe(struct serve *serve, bool as_json, struct buf *out, perch_err *err)
 {
 	const perch_catalog *catalog = catalog_get(serve);
+	const char *address = serve->address[0] ? serve->address : serve->settings.listen;
 	(void)err;
 	if (as_json) {
 		perch_json_writer json = json_writer_on(out);
 		perch_json_begin_object(&json);
-		json_write_text(&json, "address", str_from(serve->address));
+		json_write_text(&json, "address", str_from(address));
 		catalog_describe_tokens(serve, &json);
 		perch_json_end_object(&json);
 		buf_append_char(out, '\n');
 		return out->failed ? -12 : 0;
 	}
-	buf_printf(out, "address: %s\n", serve->address);
+	buf_printf(out, "address: %s\n", address);
 	if (serve->settings.socket)
 		buf_printf(out, "socket: %s\n", serve->settings.socket);
 	for (size_t k = 0; k < COUNT(catalog_kinds); k++)

@@ -72,7 +72,9 @@ static void exchange_admit(struct exchange *exchange)
 		exchange->route = &route_table[match.handler];
 	if (!gate_pass(exchange, request))
 		return;
-	if (match.status == 404) {
+	if (str_is(request->path, "*")) { /* OPTIONS, of the server as a whole */
+		gate_tell_methods(exchange, (1u << HTTP_METHOD_COUNT) - 1 - HTTP_BIT(HTTP_PUT));
+	} else if (match.status == 404) {
 		exchange_error(exchange, 404, "not_found",
 			"serve.md of the documentation lists what there is", "there is no such address");
 	} else if (match.status == 405 || request->method == HTTP_OPTIONS) {
@@ -294,6 +296,15 @@ bool exchange_stream(struct exchange *exchange)
 	buf_free(&exchange->body);
 	http_connection_forget_request(&exchange->peer->http);
 	peer_touch(exchange->peer);
+	return true;
+}
+
+bool exchange_stream_head(struct exchange *exchange)
+{
+	if (exchange->request->method != HTTP_HEAD)
+		return false;
+	if (exchange_stream(exchange))
+		exchange_end(exchange);
 	return true;
 }
 

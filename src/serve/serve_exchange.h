@@ -93,6 +93,10 @@ void exchange_error_with(struct exchange *exchange, int status, const char *code
 
 /* Begins an answer of text/event-stream; false: it could not, and the connection is lost. */
 bool exchange_stream(struct exchange *exchange);
+
+/* True: nothing but the head of a stream is wanted (HEAD), and it was answered: the exchange is
+ * gone. */
+bool exchange_stream_head(struct exchange *exchange);
 void exchange_piece(struct exchange *exchange, struct str piece);
 
 /* The end of a stream; the exchange is gone. */

@@ -86,6 +86,7 @@ struct serve {
 	uint64_t queue_reap_ns; /* when it is looked again for workers that are gone */
 	bool queue_is_refused;  /* it will not do */
 	bool is_draining;
+	bool is_late; /* what runs has had its time */
 	bool is_over;
 };
 

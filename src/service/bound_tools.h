@@ -15,8 +15,9 @@ struct bound_tool {
 	struct tool_binding binding;
 	struct stat stamp; /* of its file */
 	struct stat grants_stamp;
-	bool is_given; /* as a file, not by its name */
-	bool is_stale; /* no new call gets it */
+	bool is_given;   /* as a file, not by its name */
+	bool is_stale;   /* no new call gets it */
+	bool has_warned; /* of an exit that went wrong behind an answer */
 	unsigned users;
 };
 

@@ -58,6 +58,7 @@ static int catalog_add_known(const struct tools_of *of, const struct tool_known 
 		.has_network = of->has_network,
 		.can_write = of->can_write,
 		.problem = of->problem,
+		.verdict = of->binding->server.is_server ? NULL : tool_verdict_name(of->binding->verdict),
 	};
 	return entry.name ? catalog_add(of->catalog, of->exposure, &entry) : -ENOMEM;
 }

@@ -128,14 +128,30 @@ void job_tell_error(perch_job *job, const char *code, struct str text)
 	job_tell(job, &event);
 }
 
+static void job_free_place(perch_job *job)
+{
+	job->service->ending -= job->has_run;
+	service_show_early(job->service);
+	service_step_soon(job->service);
+}
+
+void job_has_left(perch_job *job)
+{
+	job->is_leaving = false;
+	job->service->leaving--;
+	job_free_place(job);
+	if (job->is_orphan)
+		perch_job_free(job);
+}
+
 void job_end(perch_job *job, perch_job_end end)
 {
 	if (job->stage != JOB_ENDING)
 		job_is_over(job);
 	job_move(job, JOB_ENDED);
-	job->service->ending -= job->has_run;
-	service_show_early(job->service);
-	service_step_soon(job->service);
+	job->service->leaving += job->is_leaving;
+	if (!job->is_leaving)
+		job_free_place(job);
 	end.timed_out = end.timed_out || job->timed_out;
 	if (job->kind->record)
 		job->kind->record(job, &end);
@@ -172,10 +188,13 @@ static bool job_find_place(perch_job *job)
 
 static void job_begin(perch_job *job)
 {
+	perch_host *host = job->service->host;
 	job->service->early += job->is_early;
 	job_move(job, JOB_RUNNING);
 	job_not_expected(job);
-	job->kind->start(job);
+	host->births_until_ns = job->request.start_by_ns;
+	job->kind->start(job); /* its sink may free it */
+	host->births_until_ns = 0;
 }
 
 void service_step(struct timer *timer, uint64_t now_ns)
@@ -248,6 +267,8 @@ void perch_job_hold(perch_job *job, bool is_held)
 
 void perch_job_cancel(perch_job *job, int signal)
 {
+	if (job->is_leaving)
+		job->kind->cancel(job, signal);
 	if (!job_waits(job) && job->stage != JOB_RUNNING)
 		return;
 	job->was_cancelled = true;
@@ -258,6 +279,15 @@ void perch_job_cancel(perch_job *job, int signal)
 		job->kind->cancel(job, signal);
 }
 
+static void job_cancel_list(const struct list *jobs, int signal)
+{
+	perch_job *job = list_first(jobs);
+	for (perch_job *behind; job; job = behind) {
+		behind = list_next(job);
+		perch_job_cancel(job, signal);
+	}
+}
+
 void perch_service_cancel(perch_service *service, int signal)
 {
 	perch_job *job;
@@ -265,11 +295,8 @@ void perch_service_cancel(perch_service *service, int signal)
 		while ((job = list_first(&service->jobs[stage])))
 			perch_job_cancel(job, signal);
 	}
-	job = list_first(&service->jobs[JOB_RUNNING]);
-	for (perch_job *behind; job; job = behind) {
-		behind = list_next(job);
-		perch_job_cancel(job, signal);
-	}
+	job_cancel_list(&service->jobs[JOB_RUNNING], signal);
+	job_cancel_list(&service->jobs[JOB_ENDED], signal);
 }
 
 int perch_job_answer(perch_job *job, uint64_t number, const perch_answer *answer, perch_err *err)
@@ -291,10 +318,8 @@ uint64_t perch_job_grace_ns(const perch_job *job)
 	return job->kind->grace_ns ? job->kind->grace_ns(job) : 0;
 }
 
-void perch_job_free(perch_job *job)
+void job_remove(perch_job *job)
 {
-	if (!job)
-		return;
 	list_remove(&job->service->jobs[job->stage], job);
 	job_is_shown(job);
 	if (job->stage < JOB_ENDING)
@@ -303,4 +328,13 @@ void perch_job_free(perch_job *job)
 		job->service->ending -= job->has_run;
 	service_show_early(job->service);
 	job_discard(job);
+}
+
+void perch_job_free(perch_job *job)
+{
+	if (!job)
+		return;
+	job->is_orphan = job->is_leaving;
+	if (!job->is_orphan)
+		job_remove(job);
 }

@@ -91,6 +91,7 @@ static int job_take_copy_common(perch_job *job, const perch_job_request *given, 
 		.sink = given->sink,
 		.data = given->data,
 		.timeout_ns = given->timeout_ns,
+		.start_by_ns = given->start_by_ns,
 		.non_interactive = given->non_interactive,
 	};
 	if (job_take_copy_text(job, given->name, &own->name) < 0 ||

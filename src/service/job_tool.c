@@ -43,6 +43,7 @@ static void job_tool_conclude(perch_job *job)
 		.background = result->background,
 		.tool = result,
 	};
+	job->is_leaving = job->tool.call && tool_call_is_leaving(job->tool.call);
 	job_end(job, end);
 }
 
@@ -53,6 +54,31 @@ static void job_tool_done(void *data, struct tool_call *call)
 	job->tool.is_done = true;
 	if (!job->is_held)
 		job_tool_conclude(job);
+}
+
+/* Once for each binding; the audit log has every one. */
+static void job_tool_warn_of_exit(perch_job *job, const perch_tool_result *result)
+{
+	bool is_bad = result->exit_verdict != PERCH_TOOL_OK;
+	bool is_wanted = is_bad ? result->exit_verdict != PERCH_TOOL_CANCELLED : result->extra_bytes;
+	job->service->bad_exits += is_bad;
+	if (!is_wanted || job->tool.bound->has_warned)
+		return;
+	job->tool.bound->has_warned = true;
+	if (is_bad)
+		service_warn(job->service, "%s has given its answer, but then: %.*s", job->request.name,
+			(int)result->exit_message.len, result->exit_message.data);
+	else
+		service_warn(job->service, "%s wrote %llu more bytes after its response", job->request.name,
+			(unsigned long long)result->extra_bytes);
+}
+
+static void job_tool_left(void *data, struct tool_call *call)
+{
+	perch_job *job = data;
+	job_tool_warn_of_exit(job, tool_call_result(call));
+	if (job->is_leaving)
+		job_has_left(job);
 }
 
 static void job_tool_unrecorded(void *data, const perch_err *err)
@@ -228,6 +254,7 @@ static struct tool_call_options job_tool_options(perch_job *job)
 			(const char *const[]){ job->tool.tool, NULL }),
 		.stderr_bytes = job->request.shows_stderr ? job_tool_stderr : NULL,
 		.done = job_tool_done,
+		.left = job_tool_left,
 		.data = job,
 		.origin = job_tool_origin(job),
 	};

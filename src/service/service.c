@@ -271,10 +271,15 @@ size_t perch_service_servers(const perch_service *service)
 
 size_t perch_service_jobs(const perch_service *service)
 {
-	size_t count = 0;
+	size_t count = service->leaving;
 	for (int stage = 0; stage < JOB_ENDED; stage++)
 		count += service->jobs[stage].count;
 	return count;
+}
+
+size_t perch_service_bad_exits(const perch_service *service)
+{
+	return service->bad_exits;
 }
 
 static void service_free_jobs(perch_service *service, enum job_stage from, enum job_stage to)
@@ -282,7 +287,7 @@ static void service_free_jobs(perch_service *service, enum job_stage from, enum 
 	for (enum job_stage stage = from; stage < to; stage++) {
 		perch_job *job;
 		while ((job = list_first(&service->jobs[stage])))
-			perch_job_free(job);
+			job_remove(job);
 	}
 }
 

@@ -92,8 +92,10 @@ struct perch_job {
 	perch_job **keeper;
 	enum job_stage stage; /* and in the list of it */
 	bool is_expected;     /* it could run at once when it came, so it takes a place already */
-	bool has_run;         /* it takes a place until its end is told */
+	bool has_run;         /* it takes a place until its end is told, and its process has left */
 	bool is_early;        /* it runs, and is told of when the end of another was told */
+	bool is_leaving;      /* its end was told, and its process is still there */
+	bool is_orphan;       /* the same, and nobody has it any more: it frees itself */
 	bool is_held;
 	bool was_cancelled;
 	bool timed_out;
@@ -196,8 +198,10 @@ struct perch_service {
 	struct list jobs[JOB_STAGES];
 	size_t expected;
 	size_t inner;  /* of the service's own, that are not freed yet */
-	size_t ending; /* of those that have run: whose end is not told yet */
-	size_t early;  /* of those that run */
+	size_t ending; /* of those that have run: whose end is not told yet, or that are leaving */
+	size_t leaving;
+	size_t bad_exits; /* behind an answer that was told */
+	size_t early;     /* of those that run */
 	size_t bytes;
 	struct timer step; /* what is to be done from the loop */
 	bool has_step;
@@ -259,6 +263,12 @@ void job_is_over(perch_job *job);
 
 /* The last event; the job may be gone afterwards. Fills in what the job itself knows. */
 void job_end(perch_job *job, perch_job_end end);
+
+/* The process of a job that `is_leaving` is gone. The job may be, too, afterwards. */
+void job_has_left(perch_job *job);
+
+/* Frees it, and ends what is left of it at once. */
+void job_remove(perch_job *job);
 
 /* How much of its time is left; NEVER = it has no deadline. */
 uint64_t job_time_left(const perch_job *job);

@@ -30,12 +30,12 @@ int tty_enter(struct tty *tty)
 	/* The flag is set first: a signal in between restores once too often, which is better than not
 	 * at all. */
 	tty->is_raw = 1;
-	guard_keep_terminal(tty->guard, tty->fd, tty->restoring);
+	guard_keep_terminal(tty->guard, tty->fd, &raw, tty->restoring);
 	int r = tty_apply(tty->fd, &raw);
-	if (r < 0)
+	if (r < 0) {
 		tty->is_raw = 0;
-	else
-		guard_terminal_is_raw(tty->guard, tty->fd);
+		guard_forget_terminal(tty->guard);
+	}
 	return r;
 }
 

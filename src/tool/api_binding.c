@@ -78,6 +78,8 @@ static int api_binding_fill(
 		.pin_count = spec->pin_count,
 		.spares = spec->spares,
 		.spare_ttl_ns = api_binding_either(spec->spare_ttl_ns, TOOL_SPARE_TTL_DEFAULT_NS),
+		.verdict = spec->verdict == PERCH_TOOL_VERDICT_RESPONSE ? TOOL_VERDICT_RESPONSE
+																: TOOL_VERDICT_EXIT,
 		.widening = api_binding_copy_widening(arena, spec),
 	};
 	if (!api_binding_is_whole(&binding->bound))

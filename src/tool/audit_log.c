@@ -221,12 +221,13 @@ static void audit_log_write_line(struct buf *line, const struct audit_call *call
 	struct perch_json_writer out = json_writer_on(line);
 	perch_json_begin_object(&out);
 	audit_log_write_time(&out);
-	audit_log_write_said(&out, "kind", call->frontend ? "call" : NULL);
+	audit_log_write_said(&out, "kind", call->is_exit ? "exit" : call->frontend ? "call" : NULL);
 	audit_log_write_text(&out, "binding", str_from(call->binding));
 	audit_log_write_text(&out, "tool", str_of(result->tool));
 	audit_log_write_text(&out, "plugin_id", str_of(result->plugin_id));
 	audit_log_write_text(&out, "plugin_version", str_of(result->plugin_version));
-	audit_log_write_text(&out, "verdict", str_from(perch_tool_code_name(result->code)));
+	audit_log_write_text(&out, "verdict",
+		str_from(perch_tool_code_name(call->is_exit ? result->exit_verdict : result->code)));
 	audit_log_write_text(&out, "request_id", str_of(result->request_id));
 	audit_log_write_number(&out, "duration_ms", result->duration_ns / NSEC_PER_MSEC);
 	audit_log_write_exit(&out, result);
@@ -314,10 +315,10 @@ int audit_append_note(const struct audit *audit, const struct audit_note *note, 
 	return audit_log_append(audit, &line, err);
 }
 
-void audit_record(const struct audit_origin *origin, const char *binding,
+static struct audit_call audit_log_call(const struct audit_origin *origin, const char *binding,
 	const struct audit_input *input, const perch_tool_result *result)
 {
-	const struct audit_call call = {
+	return (struct audit_call){
 		.binding = origin->binding ? origin->binding : binding,
 		.approval = origin->approval ? origin->approval : "binding",
 		.hashed = input,
@@ -326,9 +327,28 @@ void audit_record(const struct audit_origin *origin, const char *binding,
 		.frontend = origin->frontend,
 		.result = result,
 	};
+}
+
+static void audit_log_record(const struct audit_origin *origin, const struct audit_call *call)
+{
 	perch_err err = { 0 };
-	if (origin->audit && audit_append(origin->audit, &call, &err) < 0 && origin->unrecorded)
+	if (origin->audit && audit_append(origin->audit, call, &err) < 0 && origin->unrecorded)
 		origin->unrecorded(origin->data, &err);
+}
+
+void audit_record(const struct audit_origin *origin, const char *binding,
+	const struct audit_input *input, const perch_tool_result *result)
+{
+	const struct audit_call call = audit_log_call(origin, binding, input, result);
+	audit_log_record(origin, &call);
+}
+
+void audit_record_exit(const struct audit_origin *origin, const char *binding,
+	const struct audit_input *input, const perch_tool_result *result)
+{
+	struct audit_call call = audit_log_call(origin, binding, input, result);
+	call.is_exit = true;
+	audit_log_record(origin, &call);
 }
 
 /* ---- of a host ------------------------------------------------------------- */

@@ -51,6 +51,7 @@ struct audit_call {
 	const char *client;
 	const char *frontend;
 	const perch_tool_result *result;
+	bool is_exit; /* the bad exit behind its answer, which was recorded before */
 };
 
 /* Appends its line in a single write. Fails with words; what was written before
@@ -91,6 +92,10 @@ int audit_append_note(const struct audit *audit, const struct audit_note *note, 
  * audit. A call that no user approved has the approval "binding", or "none" where it was
  * refused for that. */
 void audit_record(const struct audit_origin *origin, const char *binding,
+	const struct audit_input *input, const perch_tool_result *result);
+
+/* The same for the exit behind an answer that was recorded: its verdict is `exit_verdict`. */
+void audit_record_exit(const struct audit_origin *origin, const char *binding,
 	const struct audit_input *input, const perch_tool_result *result);
 
 #endif

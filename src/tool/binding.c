@@ -105,6 +105,31 @@ struct sandbox_limits tool_binding_limits(const struct tool_binding *binding)
 	return limits;
 }
 
+static const char *const verdict_names[] = { "exit", "response", NULL };
+
+const char *tool_verdict_name(enum tool_verdict verdict)
+{
+	return verdict_names[verdict];
+}
+
+const char *tool_verdict_words(enum tool_verdict verdict)
+{
+	return verdict == TOOL_VERDICT_RESPONSE
+		? "response: an answer counts at once, a bad exit behind it is recorded"
+		: "exit: an answer counts once it has exited with status 0";
+}
+
+int tool_binding_set_verdict(struct tool_binding *binding, const char *word, perch_err *err)
+{
+	for (size_t i = 0; verdict_names[i]; i++) {
+		if (strcmp(word, verdict_names[i]) == 0) {
+			binding->verdict = (enum tool_verdict)i;
+			return 0;
+		}
+	}
+	return err_set(err, -EINVAL, "the verdict is \"exit\" or \"response\", not '%.100s'", word);
+}
+
 /* ---- where they are ------------------------------------------------------ */
 
 int tool_binding_path(const char *name, struct arena *arena, const char **ret_path, perch_err *err)
@@ -255,6 +280,10 @@ int tool_binding_check(const struct tool_binding *binding, perch_err *err)
 		return err_set(err, -EINVAL, "the binding has no command");
 	if (binding_is_blank(binding->protocol))
 		return err_set(err, -EINVAL, "the binding names no protocol");
+	if (binding->server.is_server && binding->verdict == TOOL_VERDICT_RESPONSE)
+		return err_set(err, -EINVAL,
+			"verdict = \"response\" is for plugins that end with each call; the answer of an MCP "
+			"server is one without it");
 	int r = 0;
 	const char *const *capabilities = binding->capabilities;
 	for (size_t i = 0; r == 0 && capabilities && capabilities[i]; i++)

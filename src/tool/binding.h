@@ -69,6 +69,8 @@ enum tool_answerer {
 	TOOL_ANSWER_CLIENT,  /* whoever made the call */
 	TOOL_ANSWER_AGENT,   /* an agent of the user's: sampling */
 };
+/* As a binding has it: "client"; that of an agent is "agent:", the agent's name comes behind it. */
+const char *tool_answerer_name(enum tool_answerer answerer);
 
 /* What a binding says of an MCP server beyond how it is started: the table [mcp]. */
 struct tool_server {
@@ -90,6 +92,19 @@ struct tool_server {
 	const char *token; /* of a remote server: the file that holds it; "" = none */
 };
 
+struct tool_binding;
+
+/* What decides a call of a plugin. */
+enum tool_verdict {
+	TOOL_VERDICT_EXIT,     /* an answer counts once the plugin has exited with status 0 */
+	TOOL_VERDICT_RESPONSE, /* it counts at once; the exit behind it is judged for the audit log */
+};
+
+/* "exit", "response"; what that means; and such a word for a binding. -EINVAL with words. */
+const char *tool_verdict_name(enum tool_verdict verdict);
+const char *tool_verdict_words(enum tool_verdict verdict);
+int tool_binding_set_verdict(struct tool_binding *binding, const char *word, perch_err *err);
+
 struct tool_binding {
 	const char *path;   /* of its file, "" = made in memory */
 	const char *given;  /* the same as it was found: with links on the way, if there are any */
@@ -108,6 +123,7 @@ struct tool_binding {
 	size_t pin_count;
 	unsigned spares;
 	uint64_t spare_ttl_ns;
+	enum tool_verdict verdict;
 	struct policy_widening widening; /* [sandbox]; is_off: mode = "off" */
 	struct sandbox_limits limits;    /* [sandbox.limits]: those that are not 0 count */
 	const struct tool_known *tools;

@@ -140,6 +140,8 @@ static const char *const *binding_words(
 		binding_add_execution(&words, binding);
 	}
 	binding_add_unasked(&words, binding);
+	if (binding->verdict == TOOL_VERDICT_RESPONSE)
+		path_list_add(&words, "answers before its exit is judged");
 	if (binding->server.is_server)
 		binding_add_server(&words, binding);
 	binding_add_pins(&words, binding);

@@ -32,6 +32,16 @@ static int binding_read_spares(
 	return r;
 }
 
+static int binding_read_verdict(
+	struct reading *reading, const struct key *key, const struct toml_value *table)
+{
+	static const char *const words[] = { "exit", "response", NULL };
+	int r = key_choice(reading, key, table, words);
+	if (r >= 0)
+		reading->binding->verdict = r == 1 ? TOOL_VERDICT_RESPONSE : TOOL_VERDICT_EXIT;
+	return r;
+}
+
 /* ---- [env] --------------------------------------------------------------- */
 
 static int binding_read_variable(
@@ -268,6 +278,7 @@ static int binding_read_all(struct reading *reading, struct str text)
 		{ "sha256", binding_read_checksum, 0 },
 		{ "spares", binding_read_spares, 0 },
 		{ "spare_ttl", key_seconds, offsetof(struct tool_binding, spare_ttl_ns) },
+		{ "verdict", binding_read_verdict, 0 },
 		{ "env", binding_read_env, 0 },
 		{ "timeouts", binding_read_timeouts, 0 },
 		{ "sandbox", binding_read_sandbox, 0 },

@@ -171,7 +171,7 @@ const char *tool_era_name(const struct tool_server *server)
 	return server_eras[server->speaks_both ? SERVER_BOTH_ERAS : (int)server->era];
 }
 
-static void binding_write_answers(struct buf *out, const struct tool_server *server)
+const char *tool_answerer_name(enum tool_answerer answerer)
 {
 	static const char *const words[] = {
 		[TOOL_ANSWER_NOBODY] = "refuse",
@@ -179,15 +179,21 @@ static void binding_write_answers(struct buf *out, const struct tool_server *ser
 		[TOOL_ANSWER_CLIENT] = "client",
 		[TOOL_ANSWER_AGENT] = SAMPLER,
 	};
+	return words[answerer];
+}
+
+static void binding_write_answers(struct buf *out, const struct tool_server *server)
+{
 	struct buf sampling = { 0 };
-	buf_printf(&sampling, "%s%s", words[server->sampling], server->sampler);
-	binding_write_text_unless(out, "elicitation", words[server->elicitation], "refuse");
+	buf_printf(&sampling, "%s%s", tool_answerer_name(server->sampling), server->sampler);
+	binding_write_text_unless(
+		out, "elicitation", tool_answerer_name(server->elicitation), "refuse");
 	if (buf_terminate(&sampling) < 0)
 		out->failed = true;
 	else
 		binding_write_text_unless(out, "sampling", sampling.data, "refuse");
 	buf_free(&sampling);
-	binding_write_text_unless(out, "roots", words[server->roots], "binding");
+	binding_write_text_unless(out, "roots", tool_answerer_name(server->roots), "binding");
 	if (server->asks_max != TOOL_SERVER_ASKS)
 		buf_printf(out, "asks = %llu\n", (unsigned long long)server->asks_max);
 }

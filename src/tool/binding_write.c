@@ -92,6 +92,8 @@ static void binding_write_root(struct buf *out, const struct tool_binding *bindi
 	binding_write_count(out, "spares", binding->spares);
 	binding_write_seconds_unless(
 		out, "spare_ttl", binding->spare_ttl_ns, TOOL_SPARE_TTL_DEFAULT_NS);
+	binding_write_text_unless(
+		out, "verdict", tool_verdict_name(binding->verdict), tool_verdict_name(TOOL_VERDICT_EXIT));
 }
 
 static void binding_write_env(struct buf *out, const struct tool_binding *binding)

@@ -15,82 +15,6 @@
 #include "tool/server.h"
 #include "wire/mcp_params.h"
 
-#define CALL_OF(pointer, member) container_of(pointer, struct tool_call, member)
-
-/* ---- results ------------------------------------------------------------- */
-
-/* The call ends before there is a process; `done` comes from the loop. */
-static void call_fail_soon(
-	struct tool_call *call, perch_tool_code code, const char *stage, const perch_err *fault)
-{
-	call->fault = *fault;
-	call->result.code = code;
-	call->result.stage = stage;
-	call->result.message = text_from(call->fault.text);
-	timer_set(&call->host->loop.timers, &call->soon, 0);
-}
-
-static void call_finish(struct tool_call *call)
-{
-	call->result.duration_ns = clock_now_ns() - call->started_ns;
-	call->is_over = true;
-	audit_record(&call->options.origin, call->options.binding->name, &call->input, &call->result);
-	if (call->options.done)
-		call->options.done(call->options.data, call);
-}
-
-static void call_soon_due(struct timer *timer, uint64_t now_ns)
-{
-	(void)now_ns;
-	call_finish(CALL_OF(timer, soon));
-}
-
-/* What the engine knows of the result; the call itself adds the rest. */
-static void call_take_verdict(perch_tool_result *result, const perch_tool_result *verdict)
-{
-	const perch_tool_result own = *result;
-	*result = *verdict;
-	result->tool = own.tool;
-	result->request_id = own.request_id;
-	result->used_spare = own.used_spare;
-}
-
-/* An exit status is the plugin's own only when it was not forced to leave. */
-static void call_take_exit(perch_tool_result *result, const struct exchange *exchange)
-{
-	const perch_result *ended = &exchange->result;
-	result->reach = ended->reach;
-	result->background = ended->background;
-	if (result->responded)
-		result->extra_bytes += ended->bytes_skipped;
-	if (!exchange->left_by_itself || !ended->status_known)
-		return;
-	result->has_exit_status = ended->signal == 0;
-	result->exit_status = ended->signal ? 0 : ended->exit_code;
-	result->signal = ended->signal;
-}
-
-static void call_exchange_over(void *data)
-{
-	struct tool_call *call = data;
-	struct exchange *exchange = call->exchange;
-	call_take_verdict(&call->result, tool_engine_verdict(exchange->engine));
-	call_take_exit(&call->result, exchange);
-	if (exchange->responded_ns)
-		call->result.response_ns = exchange->responded_ns - exchange->sent_ns;
-	if (buf_terminate(&exchange->stderr_tail.kept) == 0)
-		call->result.stderr_tail = text_of(tail_text(&exchange->stderr_tail));
-	call->result.sandbox = exchange->launch.layers;
-	call_take_hint(call);
-	call_finish(call);
-}
-
-static void call_exchange_stderr(void *data, const char *bytes, size_t len)
-{
-	struct tool_call *call = data;
-	call->options.stderr_bytes(call->options.data, bytes, len);
-}
-
 /* ---- row 0 --------------------------------------------------------------- */
 
 static struct str call_input_of(const struct tool_call *call)
@@ -288,11 +212,7 @@ struct exchange_options call_exchange_options(struct tool_call *call)
 			.handshake_ns = call_either(options->handshake_ns, binding->handshake_ns),
 			.teardown_ns = call_either(options->teardown_ns, binding->teardown_ns),
 		},
-		.listener = {
-			.over = call_exchange_over,
-			.stderr_bytes = options->stderr_bytes ? call_exchange_stderr : NULL,
-			.data = call,
-		},
+		.listener = call_listener(call),
 		.trace = options->trace,
 	};
 }
@@ -343,10 +263,16 @@ int tool_call_start(perch_host *host, const struct tool_call_options *options,
 
 void tool_call_cancel(struct tool_call *call)
 {
-	if (!call->is_over && call->exchange)
+	bool has_process = call->is_early ? !call->has_left : !call->is_over;
+	if (has_process && call->exchange)
 		exchange_cancel(call->exchange);
 	if (!call->is_over && call->served)
 		server_call_cancel(call->served);
+}
+
+bool tool_call_is_leaving(const struct tool_call *call)
+{
+	return call->is_early;
 }
 
 const perch_tool_result *tool_call_result(const struct tool_call *call)
@@ -366,5 +292,6 @@ void tool_call_free(struct tool_call *call)
 	server_call_free(call->served);
 	buf_free(&call->line);
 	buf_free(&call->hint);
+	buf_free(&call->early_stderr);
 	free(call);
 }

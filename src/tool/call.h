@@ -61,6 +61,9 @@ struct tool_call_options {
 	/* stderr as it comes; NULL = only its tail is stored. */
 	void (*stderr_bytes)(void *data, const char *bytes, size_t len);
 	void (*done)(void *data, struct tool_call *call); /* once, from the loop; may free it */
+	/* Behind a `done` whose result is by_response: the process is gone, and the result says what
+	 * became of it. Once, from the loop; may free the call. NULL = not wanted. */
+	void (*left)(void *data, struct tool_call *call);
 	void *data;
 	struct audit_origin origin; /* the record is written before `done` */
 };
@@ -71,13 +74,17 @@ struct tool_call_options {
 int tool_call_start(perch_host *host, const struct tool_call_options *options,
 	struct tool_call **ret_call, perch_err *err);
 
-/* Ends it with PERCH_TOOL_CANCELLED, unless it is over. `done` comes. */
+/* Ends it with PERCH_TOOL_CANCELLED, unless it is over. `done` comes. A process that has given its
+ * answer and has still to leave is stopped; `left` comes. */
 void tool_call_cancel(struct tool_call *call);
 
 /* NULL until it is over; valid until the call is freed, as its texts are. */
 const perch_tool_result *tool_call_result(const struct tool_call *call);
 
-/* Ends what is left of it, without `done`. NULL is fine. */
+/* Whether `left` is still to come. */
+bool tool_call_is_leaving(const struct tool_call *call);
+
+/* Ends what is left of it, without `done` or `left`. NULL is fine. */
 void tool_call_free(struct tool_call *call);
 
 /* ---- spares (section 5 of the contract) ----------------------------------- */

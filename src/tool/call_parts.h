@@ -21,7 +21,11 @@ struct tool_call {
 	struct buf hint;
 	struct audit_input input; /* for the record of it */
 	perch_err fault;          /* the words for it */
-	bool is_over;
+	struct buf early_stderr;  /* the tail of stderr, as it was at the response */
+	bool is_over;             /* the result is known */
+	bool is_early;            /* it was known at the response: the process has still to leave */
+	bool was_told;            /* by `done` */
+	bool has_left;
 };
 
 /* Makes a call and checks row 0 of the verdicts. If that fails, call_has_failed says
@@ -42,6 +46,21 @@ struct servers;
 /* Starts a process for the call, or has one of the MCP servers (NULL = a new one) serve it. A
  * failure becomes the result of the call. */
 void call_launch(struct tool_call *call, struct servers *servers);
+
+/* ---- call_end.c -------------------------------------------------------------- */
+
+/* The call ends before there is a process; `done` comes from the loop. */
+void call_fail_soon(
+	struct tool_call *call, perch_tool_code code, const char *stage, const perch_err *fault);
+
+/* The result is known: records it, and calls `done`, which may free the call. */
+void call_finish(struct tool_call *call);
+
+/* What was put off until the loop: `done` or `left`. */
+void call_soon_due(struct timer *timer, uint64_t now_ns);
+
+/* What the exchange of a call tells it. */
+struct exchange_listener call_listener(struct tool_call *call);
 
 /* ---- call_hint.c -------------------------------------------------------------- */
 

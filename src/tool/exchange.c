@@ -36,6 +36,18 @@ static void exchange_send(struct exchange *exchange)
 		exchange_happen(exchange, ON_KILL); /* there is no memory for what must be said */
 }
 
+/* Whoever does not wait for the exit has the answer now. */
+static void exchange_answer(struct exchange *exchange)
+{
+	const struct exchange_listener *listener = &exchange->options.listener;
+	const perch_tool_result *verdict = tool_engine_verdict(exchange->engine);
+	bool is_valid = verdict->code == PERCH_TOOL_OK || verdict->code == PERCH_TOOL_EXECUTION_ERROR;
+	if (exchange->has_answered || !listener->answered || !verdict->responded || !is_valid)
+		return;
+	exchange->has_answered = true;
+	listener->answered(listener->data);
+}
+
 /* Called after each input to the engine: tells the table the engine's stage, and sends
  * the lines that the engine wants to send. A stage that the table knows already has no effect. */
 static void exchange_attend(struct exchange *exchange)
@@ -51,6 +63,7 @@ static void exchange_attend(struct exchange *exchange)
 	if (stage != TOOL_HANDSHAKE && exchange_happen(exchange, is_flooded ? ON_KILL : events[stage]))
 		tool_note_stage(exchange->options.trace, stage);
 	exchange_send(exchange);
+	exchange_answer(exchange);
 }
 
 /* ---- what the clocks report ---------------------------------------------- */

@@ -22,7 +22,9 @@ struct exchange_clocks {
 struct exchange_listener {
 	/* The process is gone, and its files are removed. Once; may free the exchange. */
 	void (*over)(void *data);
-	/* May be NULL. */
+	/* There is a valid response, and the process has still to leave: the engine's verdict says what
+	 * it would be if that went well. Once; must not free the exchange. May be NULL; so may: */
+	void (*answered)(void *data);
 	void (*stderr_bytes)(void *data, const char *bytes, size_t len);
 	void *data;
 };
@@ -67,6 +69,7 @@ struct exchange {
 	uint64_t sent_ns; /* the last line; 0 = none yet, as below */
 	uint64_t responded_ns;
 	enum exchange_state state;
+	bool has_answered; /* the listener knows of the response */
 };
 
 /* -ENOMEM. */

@@ -24,6 +24,7 @@ perch_tool_result tool_result_empty(void)
 		.hint = NO_TEXT,
 		.content = NO_TEXT,
 		.structured = NO_TEXT,
+		.exit_message = NO_TEXT,
 		.reach = PERCH_REACH_GROUP,
 	};
 }
@@ -91,6 +92,16 @@ static void result_write_layers(writer *out, const char *const *layers)
 	perch_json_end_array(out);
 }
 
+/* The response was the verdict. */
+static void result_write_early(writer *out, const perch_tool_result *result)
+{
+	json_write_text(out, "verdict", STR("response"));
+	if (result->exit_verdict == PERCH_TOOL_OK)
+		return;
+	json_write_text(out, "exit_verdict", str_from(perch_tool_code_name(result->exit_verdict)));
+	json_write_text(out, "exit_message", str_of(result->exit_message));
+}
+
 int tool_result_json(struct buf *out, struct str id, const perch_tool_result *result)
 {
 	writer json = json_writer_on(out);
@@ -121,6 +132,8 @@ int tool_result_json(struct buf *out, struct str id, const perch_tool_result *re
 		result_write_number(&json, "background_left", true, result->background.left);
 	if (result->used_spare)
 		json_write_flag(&json, "used_spare", true);
+	if (result->by_response)
+		result_write_early(&json, result);
 	perch_json_end_object(&json);
 	return out->failed ? -ENOMEM : 0;
 }

@@ -34,6 +34,14 @@ static void tool_api_call_done(void *data, struct tool_call *inner)
 		call->request.done(call, call->request.data);
 }
 
+static void tool_api_call_left(void *data, struct tool_call *inner)
+{
+	(void)inner;
+	perch_tool_call *call = data;
+	if (call->request.left)
+		call->request.left(call, call->request.data);
+}
+
 static void tool_api_call_stderr(void *data, const char *bytes, size_t len)
 {
 	perch_tool_call *call = data;
@@ -89,6 +97,7 @@ static struct tool_call_options tool_api_options_of(
 		.strict = request->strict,
 		.stderr_bytes = request->stderr_bytes ? tool_api_call_stderr : NULL,
 		.done = tool_api_call_done,
+		.left = tool_api_call_left,
 		.data = call,
 		.origin = tool_api_origin(call),
 	};

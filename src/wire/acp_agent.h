@@ -26,7 +26,6 @@ enum {
 
 enum acp_code {
 	ACP_NOT_FOUND = -32002, /* no such session */
-	ACP_CANCELLED = -32800,
 };
 
 /* ---- wishes ---------------------------------------------------------------- */

@@ -128,6 +128,7 @@ static void acp_client_greeted(struct acp_client *client, const struct jsonrpc_m
 {
 	const perch_json_value *can = perch_json_get(message->result, "agentCapabilities");
 	const perch_json_value *prompts = perch_json_get(can, "promptCapabilities");
+	const perch_json_value *servers = perch_json_get(can, "mcpCapabilities");
 	const perch_json_value *sessions = perch_json_get(can, "sessionCapabilities");
 	int64_t version = 0;
 	if (message->kind == JSONRPC_ERROR) {
@@ -145,6 +146,8 @@ static void acp_client_greeted(struct acp_client *client, const struct jsonrpc_m
 			.takes_images = json_flag(prompts, "image"),
 			.takes_sounds = json_flag(prompts, "audio"),
 			.takes_resources = json_flag(prompts, "embeddedContext"),
+			.takes_http = json_flag(servers, "http"),
+			.takes_sse = json_flag(servers, "sse"),
 		};
 		client->is_ready = true;
 		client->table->said(client->data, &said);
@@ -198,8 +201,10 @@ void acp_client_line(struct acp_client *client, struct str line, bool is_too_lon
 	else if (frame.is_batch)
 		acp_client_noise(client, "the agent says what is no message: a batch");
 	else
-		while (jsonrpc_next(&frame, &message))
-			acp_client_take(client, &message);
+		while (jsonrpc_next(&frame, &message)) {
+			if (!client->held || !acp_client_keeps(client, &message, line))
+				acp_client_take(client, &message);
+		}
 }
 
 /* ---- life ------------------------------------------------------------------ */

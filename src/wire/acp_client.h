@@ -66,12 +66,15 @@ struct acp_client_table {
 	void (*send)(void *data, struct str line);
 	/* May call back, but not free the client, nor the talk that it is told of. */
 	void (*said)(void *data, const struct acp_said *said);
+	/* A line of a talk that is held, to be given again later. May call back as `said` may. */
+	void (*keep)(void *data, struct acp_talk *talk, struct str line);
 };
 
 /* What the agent can do, once it is ready. */
 struct acp_abilities {
 	bool can_load, can_resume, can_close;
 	bool takes_images, takes_sounds, takes_resources;
+	bool takes_http, takes_sse; /* MCP servers that are reached so; all take programs */
 };
 
 struct acp_client_options {
@@ -126,6 +129,9 @@ void acp_talk_permit(struct acp_talk *talk, uint64_t number, struct str option);
  * nothing: the prompt has ended meanwhile. */
 void acp_talk_answer(struct acp_talk *talk, uint64_t number, struct str result);
 void acp_talk_refuse(struct acp_talk *talk, uint64_t number, int64_t code, struct str text);
+
+/* As long as it is held, its lines are not read but kept: those of other talks go on. */
+void acp_talk_hold(struct acp_talk *talk, bool is_held);
 
 /* Nothing more is wanted of it. NULL is fine. */
 void acp_talk_close(struct acp_talk *talk);

@@ -39,6 +39,7 @@ struct acp_talk {
 	bool is_open;
 	bool is_busy; /* a prompt is under way */
 	bool is_cancelled;
+	bool is_held;
 	size_t id_len;
 	char id[ACP_TALK_ID_MAX];
 };
@@ -53,6 +54,7 @@ struct acp_client {
 	struct list talks;
 	struct list quizzes;
 	uint64_t numbers;
+	size_t held; /* how many talks are */
 	struct acp_abilities abilities;
 	bool offers_files, offers_terminals, offers_forms;
 	bool is_ready;
@@ -78,6 +80,12 @@ struct acp_talk *acp_talk_find(struct acp_client *client, const perch_json_value
 /* The answer to a request for a session, or to a prompt. */
 void acp_talk_answered(struct acp_call *call, const struct jsonrpc_message *message);
 
+/* ---- acp_client_held.c ------------------------------------------------------- */
+
+/* Whether the message is one of a talk that is held: its line was kept. */
+bool acp_client_keeps(
+	struct acp_client *client, const struct jsonrpc_message *message, struct str line);
+
 /* ---- acp_client_take.c ----------------------------------------------------- */
 
 void acp_take_update(struct acp_client *client, const perch_json_value *params);
@@ -85,7 +93,7 @@ void acp_take_request(struct acp_client *client, const struct jsonrpc_message *m
 void acp_take_cancel(struct acp_client *client, const perch_json_value *params);
 /* Answers a permission; empty = cancelled, which a form can be as well. */
 void acp_quiz_answer(struct acp_client *client, struct acp_quiz *quiz, struct str option);
-/* Nobody answers it: the prompt is over. */
+/* Nobody answers it: it was taken back, or the prompt is over. */
 void acp_quiz_drop(struct acp_client *client, struct acp_quiz *quiz);
 
 #endif

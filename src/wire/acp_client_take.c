@@ -152,7 +152,8 @@ void acp_quiz_drop(struct acp_client *client, struct acp_quiz *quiz)
 	else if (quiz->kind == ACP_QUIZ_FORM)
 		acp_talk_answer(quiz->talk, quiz->number, STR("{\"action\":\"cancel\"}"));
 	else
-		acp_quiz_refuse(client, quiz, JSONRPC_INTERNAL_ERROR, STR("the prompt is over"));
+		acp_quiz_refuse(
+			client, quiz, JSONRPC_CANCELLED, STR("the request or its prompt was cancelled"));
 }
 
 static struct acp_quiz *acp_quiz_new(struct acp_talk *talk, const struct jsonrpc_id *id)

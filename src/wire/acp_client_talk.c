@@ -226,6 +226,7 @@ void acp_talk_close(struct acp_talk *talk)
 {
 	if (!talk)
 		return;
+	acp_talk_hold(talk, false);
 	acp_talk_say_goodbye(talk);
 	acp_talk_drop_quizzes(talk, true);
 	for (struct acp_call *call = list_first(&talk->client->calls); call; call = list_next(call)) {

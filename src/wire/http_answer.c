@@ -22,10 +22,7 @@ static bool answer_is_ours(struct str name)
 /* A value that could end its line could forge another answer. */
 static bool answer_is_value(struct str value)
 {
-	for (size_t i = 0; i < value.len; i++)
-		if (!http_is_line_char(value.data[i]))
-			return false;
-	return true;
+	return http_line_span(value.data, value.len) == value.len;
 }
 
 static bool answer_is_valid(const struct http_answer *answer)
@@ -49,6 +46,8 @@ static enum http_answering answer_framing(
 	return connection->is_old ? HTTP_ANSWER_PLAIN : HTTP_ANSWER_CHUNKED;
 }
 
+enum { HTTP_ANSWER_ROOM = 512 }; /* that most answers need */
+
 static void answer_write_length(struct buf *out, uint64_t length)
 {
 	buf_append_text(out, "Content-Length: ");
@@ -70,6 +69,7 @@ static void answer_write_framing(
 static int answer_write_head(const struct http_connection *connection, struct buf *out,
 	const struct http_answer *answer, bool persists)
 {
+	buf_reserve(out, HTTP_ANSWER_ROOM); /* or it grows by and by */
 	buf_append_text(out, "HTTP/1.1 ");
 	buf_append_number(out, (uint64_t)answer->status);
 	buf_append_char(out, ' ');

@@ -34,9 +34,8 @@ static int block_take_end(struct http_block *block, struct str *input, struct ht
  * has crossed. */
 static int block_take_text(struct http_block *block, struct str *input, size_t max)
 {
-	size_t len = 0, room = max - block->text.len;
-	while (len < input->len && len < room && http_is_line_char(input->data[len]))
-		len++;
+	size_t room = max - block->text.len;
+	size_t len = http_line_span(input->data, input->len < room ? input->len : room);
 	int r = buf_append(&block->text, input->data, len);
 	block_take(input, len);
 	return r;

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+enum { HTTP_HEAD_ROOM = 512 }; /* that most heads need */
+
 struct http_head {
 	struct http_block block;
 	struct http_request request;
@@ -130,7 +132,7 @@ static int connection_begin(
 		return -ENOMEM;
 	connection->reading = HTTP_READ_HEAD;
 	connection->persists = true;
-	return 0;
+	return buf_reserve(&connection->head->block.text, HTTP_HEAD_ROOM);
 }
 
 /* What of the head the next line may reach up to. */

@@ -30,7 +30,7 @@ static void router_keep(struct http_match *match, struct str parameter)
 /* Whether the word at this place of a pattern is the segment; steps behind it. */
 static bool router_is_word(const char **pattern, struct str segment)
 {
-	if (strncmp(*pattern, segment.data, segment.len) != 0)
+	if (**pattern != segment.data[0] || strncmp(*pattern, segment.data, segment.len) != 0)
 		return false;
 	*pattern += segment.len;
 	return **pattern == '/' || **pattern == '\0';
@@ -44,16 +44,17 @@ static bool router_fits(
 	for (size_t at = 0; at < segments->count; at++) {
 		if (*pattern++ != '/')
 			return false;
-		if (strcmp(pattern, "{*}") == 0) {
+		if (*pattern != '{') {
+			if (!router_is_word(&pattern, segments->items[at]))
+				return false;
+			continue;
+		}
+		if (pattern[1] == '*') {
 			router_keep(match, router_rest(segments, at));
 			return true;
 		}
-		if (strncmp(pattern, "{}", 2) == 0) {
-			router_keep(match, segments->items[at]);
-			pattern += 2;
-		} else if (!router_is_word(&pattern, segments->items[at])) {
-			return false;
-		}
+		router_keep(match, segments->items[at]);
+		pattern += 2;
 	}
 	return *pattern == '\0' || strcmp(pattern, "/") == 0;
 }
@@ -68,13 +69,14 @@ struct http_match http_route_find(
 	const struct http_routes *routes, enum http_method method, struct str path)
 {
 	struct http_segments segments;
-	struct http_match found = { .status = 404 };
+	struct http_match found = { .status = 404 }, match; /* filled in by the first that fits */
 	if (http_path_split(path, &segments) < 0)
 		return found;
 	for (size_t i = 0; i < routes->count; i++) {
-		struct http_match match = { .handler = routes->items[i].handler, .status = 200 };
 		if (!router_fits(routes->items[i].pattern, &segments, &match))
 			continue;
+		match.handler = routes->items[i].handler;
+		match.status = 200;
 		unsigned methods = router_methods(&routes->items[i]);
 		match.allowed = found.allowed | methods;
 		if (found.status != 200 && methods & HTTP_BIT(method))
@@ -95,7 +97,10 @@ static bool router_is_pattern(const char *pattern)
 	for (size_t i = 0; i < words.count; i++) {
 		if (router_is_rest(words.items[i]) && i + 1 < words.count)
 			return false;
-		parameters += router_is_rest(words.items[i]) || router_is_any(words.items[i]);
+		bool is_parameter = router_is_rest(words.items[i]) || router_is_any(words.items[i]);
+		if (!is_parameter && words.items[i].data[0] == '{')
+			return false;
+		parameters += is_parameter;
 	}
 	return parameters <= HTTP_PARAMETERS_MAX;
 }

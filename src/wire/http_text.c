@@ -16,9 +16,40 @@ static bool text_is_one_of(char c, struct str marks)
 	return memchr(marks.data, c, marks.len) != NULL;
 }
 
+/* The bits from one of 64 characters to another. */
+#define TEXT_BITS(from, to) (UINT64_MAX >> (63 - (to) % 64) & UINT64_MAX << (from) % 64)
+
 bool http_is_token_char(char c)
 {
-	return http_is_alnum(c) || text_is_one_of(c, STR("!#$%&'*+-.^_`|~"));
+	/* letters, digits and "!#$%&'*+-.^_`|~" */
+	static const uint64_t bits[2] = {
+		TEXT_BITS('!', '!') | TEXT_BITS('#', '\'') | TEXT_BITS('*', '+') | TEXT_BITS('-', '.') |
+			TEXT_BITS('0', '9'),
+		TEXT_BITS('A', 'Z') | TEXT_BITS('^', 'z') | TEXT_BITS('|', '|') | TEXT_BITS('~', '~'),
+	};
+	unsigned char byte = (unsigned char)c;
+	return byte < 128 && bits[byte / 64] >> (byte % 64) & 1;
+}
+
+/* Eight bytes at a time: of a word whose bytes are less than 128, subtracting N from each sets the
+ * top bit of one that is less than N. DEL is made zero first. */
+static bool text_has_control(const char *text)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones * 0x80;
+	uint64_t word;
+	memcpy(&word, text, sizeof(word));
+	uint64_t is_del = word ^ (ones * 0x7f);
+	return (((word - ones * ' ') & ~word) | ((is_del - ones) & ~is_del)) & tops;
+}
+
+size_t http_line_span(const char *text, size_t len)
+{
+	size_t at = 0;
+	while (len - at >= sizeof(uint64_t) && !text_has_control(text + at))
+		at += sizeof(uint64_t);
+	while (at < len && http_is_line_char(text[at]))
+		at++;
+	return at;
 }
 
 bool http_is_token(struct str text)
@@ -44,7 +75,7 @@ bool http_same_word(struct str a, struct str b)
 	if (a.len != b.len)
 		return false;
 	for (size_t i = 0; i < a.len; i++)
-		if (text_lower(a.data[i]) != text_lower(b.data[i]))
+		if (a.data[i] != b.data[i] && text_lower(a.data[i]) != text_lower(b.data[i]))
 			return false;
 	return true;
 }

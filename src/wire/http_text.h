@@ -27,7 +27,7 @@ static inline bool http_is_digit(char c)
 
 static inline bool http_is_alnum(char c)
 {
-	return http_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+	return http_is_digit(c) || (unsigned)(c | 0x20) - 'a' < 26;
 }
 
 static inline bool http_is_blank(char c)
@@ -40,6 +40,9 @@ static inline bool http_is_line_char(char c)
 {
 	return c == '\t' || ((unsigned char)c >= ' ' && c != 0x7f);
 }
+
+/* How many of these are such letters, up to the first that is none. */
+size_t http_line_span(const char *text, size_t len);
 
 /* The value of a hexadecimal digit, or -1. */
 int http_hex_value(char c);

@@ -11,6 +11,7 @@ enum jsonrpc_code {
 	JSONRPC_METHOD_NOT_FOUND = -32601,
 	JSONRPC_INVALID_PARAMS = -32602,
 	JSONRPC_INTERNAL_ERROR = -32603,
+	JSONRPC_CANCELLED = -32800, /* of protocols that can */
 };
 
 /* The longest id that is a text, in bytes: every request in flight keeps its own. */

@@ -275,7 +275,8 @@ struct mcp_tool {
 	struct str output_schema; /* JSON; none = nothing is promised */
 	bool is_read_only;        /* nothing but a private directory can be written */
 	bool is_destructive;
-	bool is_closed; /* the sandbox has no network */
+	bool is_closed;     /* the sandbox has no network */
+	struct str verdict; /* for `_meta`: "response" decides a call; empty = not said */
 };
 
 void mcp_tool_write(const struct mcp_page *page, const struct mcp_tool *tool);

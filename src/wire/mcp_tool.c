@@ -67,5 +67,11 @@ void mcp_tool_write(const struct mcp_page *page, const struct mcp_tool *tool)
 		json_write_flag(writer, "openWorldHint", !tool->is_closed);
 		perch_json_end_object(writer);
 	}
+	if (tool->verdict.len) {
+		perch_json_write_name(writer, "_meta");
+		perch_json_begin_object(writer);
+		json_write_text(writer, "perch/verdict", tool->verdict);
+		perch_json_end_object(writer);
+	}
 	perch_json_end_object(writer);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/macros.h"
 #include "data/json.h"
 #include "worker/worker_parts.h"
@@ -30,7 +31,7 @@ static void worker_events_taken(void *data, enum queue_answer answer)
 	struct worker_job *job = data;
 	size_t count = job->in_flight;
 	job->in_flight = 0;
-	if (answer == QUEUE_FENCED) {
+	if (answer == QUEUE_FENCED || job->is_left) {
 		worker_job_abandon(job);
 		return;
 	}
@@ -134,8 +135,33 @@ static void worker_events_add(struct worker_job *job, struct str text)
 	worker_events_hold(job);
 }
 
+/* Nothing of it has run: what it tells of that is no part of the job, which begins anew if it is
+ * still ours. */
+static bool worker_events_is_late(struct worker_job *job, const perch_event *event)
+{
+	bool is_unstarted = (event->kind == PERCH_EVENT_ERROR && strcmp(event->code, "start") == 0) ||
+		(event->kind == PERCH_EVENT_RESULT && event->tool->code == PERCH_TOOL_LAUNCH_FAILED);
+	job->is_late = job->is_late || (is_unstarted && clock_now_ns() >= worker_job_start_by_ns(job));
+	if (job->is_late && event->kind == PERCH_EVENT_END) {
+		job->is_late = false;
+		perch_job_free(steal(&job->running));
+		uploads_remove(&job->uploads);
+		worker_job_ask(job);
+		return true;
+	}
+	bool is_again = event->kind == PERCH_EVENT_START && job->has_started;
+	job->has_started = job->has_started || event->kind == PERCH_EVENT_START;
+	return job->is_late || is_again;
+}
+
 static void worker_events_end(struct worker_job *job, const perch_job_end *end, struct str text)
 {
+	/* Nobody has cancelled it but this worker's end: it is as if the worker had died. */
+	job->is_left = end->was_cancelled && job->worker->is_late && !job->is_cancelled;
+	if (job->is_left) {
+		worker_job_abandon(job);
+		return;
+	}
 	buf_append(&job->last, text.data, text.len); /* the job owns the text */
 	job_result_finish(&job->result, job->kind == PERCH_ENTRY_AGENT, end);
 	job->state = end->was_cancelled ? QUEUE_CANCELLED : end->success ? QUEUE_DONE : QUEUE_FAILED;
@@ -148,6 +174,8 @@ void worker_job_told(perch_job *running, void *data, const perch_event *event)
 {
 	struct worker_job *job = data;
 	perch_text text = { "{}", 2 };
+	if (worker_events_is_late(job, event))
+		return;
 	int r = perch_event_json(running, event, NULL, &text);
 	if (r < 0)
 		worker_say(job->worker, true, "an event is lost: %s", perch_strerror(r));
@@ -172,7 +200,7 @@ void worker_job_fail(
 	json_write_text(&out, "code", str_from(code));
 	json_write_text(&out, "message", str_from(text));
 	perch_json_end_object(&out);
-	job_result_finish(&job->result, job->kind == PERCH_ENTRY_AGENT, NULL);
+	job_result_fail(&job->result, job->kind == PERCH_ENTRY_AGENT, code, text);
 	buf_printf(&job->last, "{\"event\":\"end\",\"success\":false,\"state\":\"%s\"}",
 		queue_state_name(state));
 	job->state = state;

@@ -48,7 +48,10 @@ void worker_job_abandon(struct worker_job *job)
 	perch_job_free(steal(&job->running));
 	if (job->in_flight || job->is_finishing || job->is_asking)
 		return;
-	worker_say(worker, true, "%s is another worker's by now: it is given up", job->job.id.data);
+	worker_say(worker, true,
+		job->is_left ? "%s was not done in time: it is left to others"
+					 : "%s is another worker's by now: it is given up",
+		job->job.id.data);
 	worker_job_free(job);
 	worker_look(worker);
 }
@@ -83,6 +86,7 @@ static int worker_job_submit(struct worker_job *job, perch_err *err)
 	request.sink = worker_job_told;
 	request.data = job;
 	request.non_interactive = true; /* nobody is here to answer */
+	request.start_by_ns = worker_job_start_by_ns(job);
 	if (job->kind == PERCH_ENTRY_AGENT && job->agent[0] && !request.is_new) {
 		turn.session_id = job->agent;
 		request.turn = &turn;
@@ -99,13 +103,17 @@ static void worker_job_begin(struct worker_job *job)
 			err.text[0] ? err.text : perch_strerror(r));
 }
 
-static void worker_job_ask(struct worker_job *job);
+/* What is left of the lease is for the process to come to what it does. */
+uint64_t worker_job_start_by_ns(const struct worker_job *job)
+{
+	return job->asked_ns + worker_lease_ns(job->worker) / 2;
+}
 
 /* The answer is old: this process was stopped, or had no processor, and the lease may have ended
- * since. */
+ * since. It may be stopped behind this look at the clock, too: then the newborn looks. */
 static bool worker_job_is_stale(const struct worker_job *job)
 {
-	return clock_now_ns() - job->asked_ns > worker_lease_ns(job->worker) / 2;
+	return clock_now_ns() >= worker_job_start_by_ns(job);
 }
 
 static void worker_job_may_begin(void *data, enum queue_answer answer)
@@ -125,7 +133,7 @@ static void worker_job_may_begin(void *data, enum queue_answer answer)
 	}
 }
 
-static void worker_job_ask(struct worker_job *job)
+void worker_job_ask(struct worker_job *job)
 {
 	const struct queue_lease lease = { job->job.id, job->fence };
 	struct queue *queue = job->worker->queue;

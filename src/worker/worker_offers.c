@@ -102,6 +102,22 @@ int worker_offers_read(struct worker *worker, perch_err *err)
 	return 0;
 }
 
+void worker_offers_say(struct worker *worker)
+{
+	size_t count = worker->self.offer_count / (1 + worker_offers_labels(worker));
+	if (worker->is_draining || worker->said_offers == count)
+		return;
+	worker->said_offers = count;
+	if (count)
+		worker_say(worker, false,
+			"it offers %zu agents, tools and plugin commands; perch worker --check names them",
+			count);
+	else
+		worker_say(worker, true,
+			"it offers nothing, so no job comes here: list agents, tools or plugins under "
+			"[expose.worker] in perch/config.toml, or give --agent FILE");
+}
+
 int worker_describe(struct worker *worker, struct buf *out)
 {
 	for (size_t i = 0; i < worker->self.offer_count; i++)

@@ -21,6 +21,7 @@ struct worker {
 	struct queue *queue;
 	struct queue_worker self;
 	struct arena offers; /* of self.offers */
+	size_t said_offers;  /* how many it has said that it offers; SIZE_MAX = nothing yet */
 	struct list jobs;
 	size_t waiting_bytes; /* of events that the queue has not taken yet */
 	perch_timer *tick;
@@ -32,6 +33,7 @@ struct worker {
 	bool is_renewing;
 	bool has_warned; /* that the queue is away */
 	bool is_draining;
+	bool is_late;    /* what runs has had its time */
 	bool is_leaving; /* it has said good-bye */
 	bool is_over;
 	bool is_refused;
@@ -68,6 +70,9 @@ struct worker_job {
 	bool is_finishing; /* its end is on its way */
 	bool is_asking;    /* whether it may begin */
 	uint64_t asked_ns; /* when it has asked */
+	bool is_late;      /* it was not started, because the answer is too old */
+	bool has_started;  /* it has told so */
+	bool is_left;      /* to other workers: its lease will end */
 };
 
 void worker_say(struct worker *worker, bool is_warning, const char *format, ...) PERCH_PRINTF(3, 4);
@@ -89,6 +94,10 @@ void worker_job_cancel(struct worker_job *job);
 /* The job belongs to another worker by now: kills it, tells nothing. */
 void worker_job_abandon(struct worker_job *job);
 void worker_job_free(struct worker_job *job);
+/* Asks whether it may begin, and begins. */
+void worker_job_ask(struct worker_job *job);
+/* Until when its process may be born: before the lease ends in which it was allowed to begin. */
+uint64_t worker_job_start_by_ns(const struct worker_job *job);
 /* Sends what waits, releases what was held for nothing. */
 void worker_job_tick(struct worker_job *job);
 
@@ -105,5 +114,7 @@ void worker_job_fail(
 
 /* Reads the catalogue: self.offers. */
 int worker_offers_read(struct worker *worker, perch_err *err);
+/* Says how much it offers, where that is another number than before. */
+void worker_offers_say(struct worker *worker);
 
 #endif

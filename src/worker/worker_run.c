@@ -140,8 +140,9 @@ static void worker_renew(struct worker *worker)
 
 static void worker_reaped(void *data, struct str job, struct str outcome, struct str worker_name)
 {
-	worker_say(data, true, "%.*s: its worker %.*s is gone; it is %.*s", (int)job.len, job.data,
-		(int)worker_name.len, worker_name.data, (int)outcome.len, outcome.data);
+	worker_say(data, true, "%.*s: %s%.*s%s; it is %.*s", (int)job.len, job.data,
+		worker_name.len ? "its worker " : "no worker offers what it needs", (int)worker_name.len,
+		worker_name.data, worker_name.len ? " is gone" : "", (int)outcome.len, outcome.data);
 }
 
 /* After Redis was away, every worker has the time of a lease to renew its own first. */
@@ -200,6 +201,7 @@ static void worker_lost(void *data, bool is_final, const char *text)
 static void worker_late(perch_timer *timer, void *data)
 {
 	struct worker *worker = data;
+	worker->is_late = true;
 	perch_service_cancel(worker->service, SIGTERM); /* again: the next step of every ladder */
 	perch_timer_set(timer, 5 * NSEC_PER_SEC);
 }
@@ -224,11 +226,26 @@ static void worker_left(void *data)
 	worker->is_over = true;
 }
 
+/* A queue that is away takes nothing, and may be so for days. */
+static bool worker_is_done(const struct worker *worker)
+{
+	if (worker->ready_ns || !worker->is_late)
+		return !worker->jobs.count && !worker->is_claiming;
+	const struct worker_job *job = list_first(&worker->jobs);
+	while (job && !job->running)
+		job = list_next(job);
+	return !job;
+}
+
 static void worker_say_goodbye(struct worker *worker)
 {
-	if (worker->is_leaving || !worker->is_draining || worker->jobs.count || worker->is_claiming)
+	if (worker->is_leaving || !worker->is_draining || !worker_is_done(worker))
 		return;
 	worker->is_leaving = true;
+	if (worker->jobs.count)
+		worker_say(worker, true,
+			"the queue is away: what %zu jobs have told is lost with this worker",
+			worker->jobs.count);
 	if (worker->ready_ns)
 		queue_redis_leave(worker->queue, worker_left, worker);
 	else
@@ -238,6 +255,7 @@ static void worker_say_goodbye(struct worker *worker)
 int worker_run(struct worker *worker)
 {
 	int r = 0;
+	worker_offers_say(worker);
 	while (r >= 0 && !worker->is_over && !worker->is_refused) {
 		worker_say_goodbye(worker);
 		if (!worker->is_over)
@@ -265,6 +283,7 @@ static void worker_offer(struct worker *worker)
 void worker_reload(struct worker *worker)
 {
 	worker_offer(worker);
+	worker_offers_say(worker);
 	worker_look(worker);
 }
 
@@ -346,6 +365,7 @@ int worker_new(perch_host *host, const struct worker_options *options, struct wo
 		return err_no_memory(err);
 	worker->host = host;
 	worker->options = *options;
+	worker->said_offers = SIZE_MAX;
 	worker_describe_self(worker);
 	int r = perch_timer_new(host, worker_tick, worker, &worker->tick, err);
 	if (r == 0)

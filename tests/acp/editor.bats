@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
-# perch acp, and the official TypeScript SDK as an editor (talk.mjs). Every message that perch sends
-# is judged by the protocol's schema.
+# perch acp, and the official TypeScript SDK as an editor (talk.mjs).
 
 # shellcheck disable=SC2154 # what acp_open sets
 load ../agent/agents
@@ -41,6 +40,8 @@ deploy() {
 
 @test "several agents: the session chooses" { talk agents; }
 
+@test "an agent of ACP: its tools, its plan, its own options" { talk hosted; }
+
 @test "slash commands with forms" {
     deploy
     talk commands
@@ -54,3 +55,5 @@ deploy() {
 @test "errors: the agent's words, a crash, too much output, no time" { talk errors; }
 
 @test "the end of stdin ends everything" { talk ends; }
+
+@test "every message that perch has sent is valid by the schema" { judged 150; }

@@ -4,9 +4,11 @@
 # shellcheck disable=SC2154,SC2030,SC2031 # what agent_open and turn set
 load ../agent/agents
 load ../foreign/foreign
+load acp
 
 setup() {
     agent_open
+    acp_tape
     export HOSTED_LOG="$BATS_TEST_TMPDIR/lines"
     hosted
 }
@@ -27,13 +29,6 @@ serve() {
 # replies ID: all that a turn of `serve` says.
 replies() { jq -rj "select(.id == \"$1\" and .event == \"partial\") | .text" "$WORK/out"; }
 
-# judged: every line that perch has sent is valid by the protocol's schema.
-judged() {
-    need_foreign node acp-npm
-    MODULES="$(foreign_path acp-npm)/node_modules" PATH="$(dirname "$(foreign_node)"):$PATH" \
-        node "$PERCH_SOURCE/tests/acp/judge_log.mjs" "$HOSTED_LOG"
-}
-
 @test "a turn: thinking, plan, tools, usage, the reply, and why it ended" {
     turn --prompt show --json
     expect_status 0
@@ -49,7 +44,6 @@ judged() {
     expect shown
     turn --prompt 'say a whole' --no-stream --json
     has "$output" '{"event":"reply","text":"a whole"}'
-    judged
 }
 
 @test "the directory, the environment, the servers" {
@@ -62,16 +56,20 @@ judged() {
     hosted 'mcp_servers:' '  - perch' '  - {name: files, command: /bin/files, args: [-x], env: {A: b}}' \
         '  - {name: web, url: "https://x.example/mcp", headers: {H: v}}'
     turn --prompt servers
+    [ "$(jq -c '[.[] | .name]' "$WORK/out")" = '["perch","files"]' ]
+    has "$errors" 'the agent takes MCP servers that are programs alone, and is not told of web'
+    echo 'args: [remote]' >>"$profile"
+    turn --prompt servers
+    lacks "$errors" 'is not told'
     [ "$(jq -c '[.[] | .name]' "$WORK/out")" = '["perch","files","web"]' ]
+    [ "$(jq -c '.[2]' "$WORK/out")" = '{"headers":[{"name":"H","value":"v"}],"name":"web","type":"http","url":"https://x.example/mcp"}' ]
     [ "$(jq -r '.[0].command' "$WORK/out")" = "$perch" ]
     [ "$(jq -c '.[1].env' "$WORK/out")" = '[{"name":"A","value":"b"}]' ]
-    judged
 }
 
 @test "attachments: a picture where it is taken, else a link" {
     turn --prompt look --image 'data:image/png;base64,aGk=' --file /etc/hostname
     expect 'you said look [image] [resource_link]'
-    judged
 }
 
 @test "a session is stored, loaded, and begun anew where it is lost" {
@@ -89,7 +87,6 @@ judged() {
     profile_of "command: $PERCH_SOURCE/tests/acp/hosted.py forgetful" 'protocol: acp'
     keep "$perch" agent run --profile "$profile" 'say fresh'
     expect fresh
-    judged
 }
 
 @test "permissions: the agent's own options, yes, no, and nobody to ask" {
@@ -102,7 +99,6 @@ judged() {
     hosted 'permission: false'
     turn --prompt permit
     expect no-1
-    judged
 }
 
 @test "what an agent wants to know: of the user of each frontend" {
@@ -115,7 +111,6 @@ judged() {
     printf '%s\n' '[expose.mcp]' 'agents = ["bot"]' >"$XDG_CONFIG_HOME/perch/config.toml"
     cp "$profile" "$XDG_CONFIG_HOME/perch/agents/bot.yaml"
     [ "$("$python" "$PERCH_SOURCE/tests/acp/asked.py" "$perch" "$profile" mcp)" = "$told" ]
-    judged
 }
 
 @test "questions that nobody answers, that may not be asked, or are not offered" {
@@ -132,7 +127,6 @@ judged() {
     hosted 'permission_timeout_secs: 0.1'
     "$python" "$PERCH_SOURCE/tests/acp/late.py" "$perch" "$profile" >"$BATS_TEST_TMPDIR/said"
     [ "$(cat "$BATS_TEST_TMPDIR/said")" = $'{"action": "cancel"}\n{"action": "decline"}\n{"action": "accept"}' ]
-    judged
     hosted 'acp: {elicitation: false}'
     turn --prompt one
     expect 'it was not offered'
@@ -189,7 +183,6 @@ files_and_terminals() {
 @test "files and terminals of an agent in a sandbox" {
     wants 'sandbox: on'
     files_and_terminals
-    judged
 }
 
 @test "files and terminals of an agent without one: the sandbox it would have decides" {
@@ -202,7 +195,6 @@ files_and_terminals() {
     export SOME_API_TOKEN=s
     turn --prompt 'run sh -c env'
     lacks "$output" SOME_API_TOKEN
-    judged
 }
 
 # refused WORDS…: the agent is told no, and nothing of what is hidden.
@@ -233,7 +225,33 @@ refused() {
     exec 8<&-
     turn --prompt "race $PWD/moving $HOME/.ssh/id 12"
     expect 'mine refused'
-    judged
+}
+
+@test "a file that is written keeps its mode, its names and its links, and leaves nothing beside it" {
+    wants
+    mkdir own
+    printf 'a longer text than the new one' >own/file
+    chmod 640 own/file
+    ln -s own/file way
+    turn --prompt "write $PWD/way new"
+    expect '{}'
+    [ "$(cat own/file)" = new ]
+    [ -L way ]
+    [ "$(stat -c %a own/file)" = 640 ]
+    ln own/file own/second
+    turn --prompt "write $PWD/own/second both of them"
+    expect '{}'
+    [ "$(cat own/file)" = 'both of them' ]
+    [ "$(stat -c %h own/file)" = 2 ]
+    ln -s "$PWD/own/made" dangling
+    turn --prompt "write $PWD/dangling made"
+    expect '{}'
+    [ "$(cat own/made)" = made ]
+    [ "$(echo own/* own/.[!.]*)" = 'own/file own/made own/second own/.[!.]*' ]
+    mkdir -p .git && printf old >.git/config # what is protected is no less so
+    turn --prompt "write $PWD/.git/config new"
+    has "$output" 'the file cannot be written'
+    [ "$(cat .git/config)" = old ]
 }
 
 @test "terminals: their directory, variables, output, and those that are not there" {
@@ -242,8 +260,13 @@ refused() {
     expect 'it needs a command, and an absolute cwd if any'
     turn --prompt "raw terminal/create {\"command\":\"ls\",\"cwd\":\"$HOME/.ssh\"}"
     lacks "$output" terminalId
-    turn --prompt "raw terminal/create {\"command\":\"true\",\"env\":[{\"name\":\"A=B\",\"value\":\"c\"},{\"name\":7}]}"
-    has "$output" terminalId
+    local odd
+    for odd in '"env":[{"name":"A=B","value":"c"}]' '"env":[{"name":7}]' '"env":7' '"args":["a\u0000b"]' '"args":{}'; do
+        turn --prompt "raw terminal/create {\"command\":\"true\",$odd}"
+        expect 'args is a list of texts, env one of names and values: 1024 at most'
+    done
+    turn --prompt "raw terminal/create {\"command\":\"true\",\"args\":[$(printf '"a",%.0s' {1..1024})\"a\"]}"
+    expect 'args is a list of texts, env one of names and values: 1024 at most'
     turn --prompt "run sh -c cat\${IFS}$HOME/.ssh/id;env"
     lacks "$output" key
     turn --prompt 'run head -c 1100000 /dev/zero'
@@ -253,7 +276,65 @@ refused() {
     turn --prompt 'raw terminal/kill {"terminalId":"../terminal-1"}'
     expect 'there is no such terminal'
     wait_until nothing_left
-    judged
+}
+
+# steps METHOD,PARAMS…: the agent asks for one after the other; "T" is the last terminal.
+steps() { turn --prompt "steps [$(printf '[%s],' "$@" | sed 's/,$//')]"; }
+
+@test "terminals: what is loaded into a command, what it leaves behind, what is kept and what is told of it" {
+    wants
+    local after='"terminal/wait_for_exit",{"terminalId":"T"}' said='"terminal/output",{"terminalId":"T"}'
+    printf '%s\n' '#include <fcntl.h>' '#include <unistd.h>' '#include <string.h>' \
+        '__attribute__((constructor)) static void loaded(void) {' \
+        "const char *said = open(\"$HOME/.ssh/id\", 0) < 0 ? \"denied \" : \"key \";" \
+        'write(1, said, strlen(said)); }' >loaded.c
+    cc -shared -fPIC -o loaded.so loaded.c
+    steps "\"terminal/create\",{\"command\":\"true\",\"args\":[],\"env\":[{\"name\":\"LD_PRELOAD\",\"value\":\"$PWD/loaded.so\"}]}" \
+        "$after" "$said"
+    has "$output" '"output": "denied "' # and never outside of the sandbox: what comes before is no program of the agent
+    lacks "$output" key
+    steps '"terminal/create",{"command":"setsid sleep 1000 >/dev/null & echo begun"}' "$after" "$said" \
+        '"terminal/create",{"command":"pgrep -x sleep"}' "$after"
+    has "$output" '"output": "begun\n"'
+    has "$output" '{"exitCode": 1, "signal": null}'
+    steps '"terminal/create",{"command":"echo words","outputByteLimit":0,"args":null,"env":null,"cwd":null}' "$after" "$said"
+    has "$output" '"output": "", "truncated": true'
+    steps '"terminal/create",{"command":"printf","args":["abc\\303\\244"],"outputByteLimit":1}' "$after" "$said"
+    has "$output" '"output": "", "truncated": true' # no half of a character
+    steps '"terminal/create",{"command":"kill -9 $$"}' "$after"
+    has "$output" '{"exitCode": null, "signal": "SIGKILL"}'
+    turn --prompt "run sh -c yes\${IFS}words|head\${IFS}-c\${IFS}900000;cat\${IFS}$HOME/.ssh/id"
+    has "$errors" "perch agent allow $profile --read $HOME/.ssh/id"
+    [ "$(wc -c <<<"$errors")" -lt 8000 ] # not all that it has said
+    wait_until nothing_left
+}
+
+@test "files: lines, names with line breaks, what nobody may read, and one whose turn is over" {
+    wants
+    steps "\"fs/read_text_file\",{\"path\":\"$PWD/numbers\",\"limit\":0}" "\"fs/read_text_file\",{\"path\":\"$PWD/numbers\",\"line\":0}" \
+        "\"fs/read_text_file\",{\"path\":\"$PWD/numbers\",\"line\":9}" "\"fs/read_text_file\",{\"path\":\"$PWD/numbers\",\"line\":3,\"limit\":9}"
+    expect $'{"content": ""}\n{"content": "1\\n2\\n3\\n"}\n{"content": ""}\n{"content": "3\\n"}'
+    printf old >name
+    steps "\"fs/write_text_file\",{\"path\":\"$PWD/name\\n\",\"content\":\"new\"}" "\"fs/read_text_file\",{\"path\":\"$PWD/name\\n\"}"
+    expect $'{}\n{"content": "new"}'
+    [ "$(cat name)" = old ]
+    turn --prompt 'read /proc/1/environ'
+    has "$output" 'the file cannot be read'
+    lacks "$errors" '--write' # that would not show it
+    turn --prompt "write $PWD words"
+    has "$output" 'the file cannot be written'
+    turn --prompt 'read /dev/tty'
+    has "$output" 'the file cannot be read'
+    mkfifo pipe
+    turn --prompt "hasty $PWD/pipe x 3"
+    expect_status 0
+    wait_until nothing_left
+    turn --prompt "withdraw $PWD/pipe 40" # more than may be under way
+    expect '40 [-32800]'
+    wait_until nothing_left
+    turn --prompt "hasty $PWD/big x 1000000"
+    [ ! -e big ] || [ "$(wc -c <big)" -eq 1000000 ]
+    [ -z "$(compgen -G '.perch-*')" ]
 }
 
 @test "what was begun for a turn ends with it, and what is not offered is refused" {
@@ -261,8 +342,9 @@ refused() {
     turn --prompt 'leave sleep 1000'
     expect left
     wait_until nothing_left
-    serve '{"id":"1","message":"leave sleep 1000"}' '{"id":"2","message":"run pgrep -x sleep"}'
-    has "$(replies 2)" '"exitCode": 1'
+    local until_gone='steps [["terminal/create",{"command":"while pgrep -x sleep; do :; done"}],["terminal/wait_for_exit",{"terminalId":"T"}]]'
+    serve '{"id":"1","message":"leave sleep 1000"}' "$(jq -nc --arg message "$until_gone" '{id: "2", $message}')"
+    has "$(replies 2)" '"exitCode": 0'
     wants 'acp: {fs: false, terminal: false}'
     turn --prompt offered
     expect '{"elicitation": {"form": {}, "url": {}}, "fs": {"readTextFile": false, "writeTextFile": false}, "terminal": false}'
@@ -280,7 +362,6 @@ refused() {
     [ "$(grep -c '"method":"initialize"' "$HOSTED_LOG")" -eq 1 ]
     [ "$(grep -c '"method":"session/new"' "$HOSTED_LOG")" -eq 2 ]
     [ ! -e "/proc/$(replies 1)" ]
-    judged
 }
 
 @test "a process that dies takes its turn with it, and the next one goes on with the session" {
@@ -298,6 +379,11 @@ refused() {
         "{\"id\":\"2\",\"message\":\"pid\",\"cwd\":\"$BATS_TEST_TMPDIR/there\"}" \
         '{"id":"3","message":"pid","env":{"A":"b"}}'
     [ "$( (replies 1; echo; replies 2; echo; replies 3; echo) | sort -u | wc -l)" -eq 3 ]
+    # one variable whose value looks like two is no two
+    serve '{"id":"1","message":"pid","env":{"A":"b","C":"d"}}' \
+        '{"id":"2","message":"pid","env":{"A":"b\u0001C=d"}}' '{"id":"3","message":"pid","env":{"A":"b","C":"d"}}'
+    [ "$(replies 1)" != "$(replies 2)" ]
+    [ "$(replies 1)" = "$(replies 3)" ]
     hosted 'acp: {max_processes: 1}'
     "$python" "$PERCH_SOURCE/tests/acp/crowd.py" "$perch" "$profile" "$BATS_TEST_TMPDIR/there"
 }
@@ -358,3 +444,5 @@ refused() {
     expect_status 125
     has "$errors$output" 'must have a name, and a command or a url'
 }
+
+@test "every message that perch has sent is valid by the schema" { judged 800; }

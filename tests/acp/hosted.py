@@ -1,5 +1,5 @@
 #!/usr/bin/python3 -SE
-"""An agent of ACP for the tests. Its prompt says what it does: `say WORDS`, `pid`, `cwd`, `show`,
+"""An agent of ACP for the tests. Its prompt says what it does: `say WORDS`, `pid`, `cwd`, `show`, `tools`,
 `permit`, `form`, `one`, `page`, `slow`, `stubborn`, `die`, `read PATH`, `write PATH TEXT`, `run COMMAND…`. What it hears and says goes to
 the file HOSTED_LOG, if that is set."""
 import json
@@ -64,6 +64,19 @@ def show(session):
     update(session, "tool_call_update", toolCallId="c1", status="completed", rawOutput={"n": 1})
     update(session, "usage_update", used=10, size=100)
     say(session, "shown")
+
+
+def tools(session):
+    """What an agent may say of its tools and its plan, and what none should."""
+    update(session, "tool_call", toolCallId="t", title="Change", kind="edit", status="in_progress", locations=[
+        {"path": "/a", "line": 3}, {"path": "relative"}, {"path": "/b", "line": -1, "own": 1}, 7], content=[
+        {"type": "content", "content": {"type": "text", "text": "words", "own": 1}},
+        {"type": "diff", "path": "/a", "oldText": "x", "newText": "y"}, {"type": "diff", "path": 7},
+        {"type": "terminal", "terminalId": "none"}, "odd"])
+    update(session, "tool_call_update", toolCallId="t", title="Changed", status="completed", kind="made_up")
+    update(session, "tool_call_update", toolCallId="u", status="odd", rawOutput=[1], locations={}, content=None)
+    update(session, "plan", entries=[{"content": "one", "priority": "odd", "status": "failed"}, {"content": 7}, "odd",
+                                     {"content": "two", "priority": "high", "status": "completed", "own": 1}])
 
 
 def permit(session):
@@ -137,6 +150,7 @@ def kill(session, words):
 
 
 def prompt(session, text):
+    terminal = None
     word, _, rest = text.partition(" ")
     words = rest.split(" ")
     if word == "say":
@@ -151,6 +165,8 @@ def prompt(session, text):
         say(session, " ".join(sorted(n for n in os.environ if n.startswith("AGENT_") or n in words)))
     elif word == "show":
         show(session)
+    elif word == "tools":
+        tools(session)
     elif word == "permit":
         return permit(session)
     elif word in FORMS:
@@ -182,6 +198,25 @@ def prompt(session, text):
             answer = ask("fs/read_text_file", sessionId=session, path=words[0])
             seen.add(answer.get("result", {}).get("content", "refused"))
         say(session, " ".join(sorted(seen)))
+    elif word == "steps":  # [[METHOD, PARAMS]…]; "T" is the last terminal
+        for method, params in json.loads(rest):
+            if params.get("terminalId") == "T":
+                params["terminalId"] = terminal
+            answer = ask(method, sessionId=session, **params)
+            terminal = answer.get("result", {}).get("terminalId", "none") if method == "terminal/create" else terminal
+            say(session, words_of(answer) + "\n")
+    elif word == "withdraw":  # reads of what never ends, each taken back
+        seen = []
+        for i in range(int(words[1])):
+            send({"id": f"w{i}", "method": "fs/read_text_file", "params": {"sessionId": session, "path": words[0]}})
+            send({"method": "$/cancel_request", "params": {"requestId": f"w{i}"}})
+            while (answer := hear()).get("id") != f"w{i}":
+                pass
+            seen.append(answer["error"]["code"])
+        say(session, f"{len(seen)} {sorted(set(seen))}")
+    elif word == "hasty":  # writes a file, and does not wait until it is written
+        send({"id": "hasty", "method": "fs/write_text_file", "params": {
+            "sessionId": session, "path": words[0], "content": words[1] * int(words[2])}})
     elif word == "leave":
         ask("terminal/create", sessionId=session, command=words[0], args=words[1:])
         say(session, "left")
@@ -202,6 +237,7 @@ def main():
         if method == "initialize":
             OFFERED.update(params["clientCapabilities"])
             able = {"loadSession": "forgetful" not in sys.argv,
+                    "mcpCapabilities": {"http": "remote" in sys.argv},
                     "promptCapabilities": {"image": True}, "sessionCapabilities": {"close": {}}}
             send({"id": number, "result": {"protocolVersion": 1, "agentCapabilities": able}})
         elif method == "session/new":

@@ -3,6 +3,7 @@
 
 # shellcheck disable=SC2154 # what acp_open sets
 load ../agent/agents
+load ../foreign/foreign
 load acp
 
 setup() { acp_open; }
@@ -22,6 +23,8 @@ scene() {
 
 @test "nonsense, and a line of 33 MiB" { scene nonsense; }
 
+@test "a recording is in its file, and stdout has messages alone" { scene trace; }
+
 @test "sessions that are closed while they are loaded" { scene hurry; }
 
 @test "a crowd of prompts whose answers are read late" { scene crowd; }
@@ -40,3 +43,5 @@ scene() {
     [ "$status" -eq 125 ]
     [[ "$output" == *bad.yaml* ]]
 }
+
+@test "every message that perch has sent is valid by the schema" { judged 300; }

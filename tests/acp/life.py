@@ -12,9 +12,9 @@ COMMAND = [PERCH, "acp", "--agent", AGENT]
 
 
 class Editor:
-    def __init__(self, **more):
+    def __init__(self, command=None, **more):
         self.process = subprocess.Popen(
-            COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **more)
+            command or COMMAND, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **more)
         self.count = 0
 
     def write(self, text):
@@ -108,6 +108,20 @@ def scene_nonsense():
     assert messages[1]["id"] == number and messages[1]["result"]["stopReason"] == "end_turn"
     editor.process.stdin.close()
     gone(editor.process)
+
+
+def scene_trace():
+    """What is recorded is in the file; stdout has messages alone."""
+    file = MARK + ".trace"
+    editor = Editor([PERCH, "--trace", file, *COMMAND[1:]])
+    editor.open()
+    number = editor.prompt("hello")
+    while editor.read().get("id") != number:
+        pass
+    editor.process.stdin.close()
+    gone(editor.process)
+    shown = subprocess.run([PERCH, "trace", "show", file], stdout=subprocess.PIPE, text=True, check=True).stdout
+    assert "you said: hello" in shown, shown
 
 
 def scene_hurry():

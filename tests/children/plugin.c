@@ -67,6 +67,13 @@ static int show_everything(void)
 	return 3;
 }
 
+static int keep(void)
+{
+	ask("{\"type\":\"store\",\"id\":\"1\",\"key\":\"k\",\"value\":\"v\"}");
+	ask("{\"type\":\"load\",\"id\":\"2\",\"key\":\"k\"}");
+	return 0;
+}
+
 /* Until it is told to end. */
 static int wait_for_cancel(void)
 {
@@ -85,6 +92,7 @@ int main(void)
 		{ "[\"hello\"", hello },
 		{ "[\"ask\"", ask_everything },
 		{ "[\"show\"", show_everything },
+		{ "[\"keep\"", keep },
 		{ "[\"wait\"", wait_for_cancel },
 	};
 	if (!hear())

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3 -SE
 """A small agent of ACP that keeps every rule of the kit, but for the one that its argument names."""
 import json
 import os

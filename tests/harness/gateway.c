@@ -3,12 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "base/macros.h"
-#include "base/tree.h"
+#include "harness/home.h"
 #include "perch/loop.h"
 #include "serve/peer.h"
 #include "serve/serve_parts.h"
@@ -42,19 +40,13 @@ static struct gateway *gateway_alone;
 static void gateway_leave(void)
 {
 	gateway_close(gateway_alone);
-	tree_remove(getenv("HOME"));
 }
 
 int gateway_open_alone(struct gateway *gateway)
 {
-	static const char *const names[] = { "HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME",
-		"XDG_DATA_HOME" };
-	char home[] = "/tmp/perch-gateway-XXXXXX";
-	_cleanup_free_ char *state = mkdtemp(home) ? str_join(home, "/perch", NULL) : NULL;
-	if (!state || mkdir(state, 0700) < 0)
-		return -EIO;
-	for (size_t i = 0; i < COUNT(names); i++)
-		setenv(names[i], home, 1);
+	int r = home_open();
+	if (r < 0)
+		return r;
 	gateway_alone = gateway;
 	atexit(gateway_leave);
 	return gateway_open(gateway, NULL);

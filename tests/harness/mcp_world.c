@@ -100,6 +100,7 @@ static const char *const wish_names[] = {
 	[MCP_COMPLETE] = "complete",
 	[MCP_CANCEL] = "cancel",
 	[MCP_ANSWER] = "answer",
+	[MCP_RELAYED] = "relayed",
 	[MCP_SUBSCRIBE] = "subscribe",
 	[MCP_UNSUBSCRIBE] = "unsubscribe",
 	[MCP_LOG_LEVEL] = "log level",
@@ -120,6 +121,13 @@ static void log_answer(struct buf *log, const struct mcp_answer *answer)
 		buf_printf(log, "%s%zu", i ? "," : "", answer->chosen[i]);
 }
 
+static void log_raw(struct buf *log, const perch_json_value *value)
+{
+	struct str raw;
+	raw.data = perch_json_raw(value, &raw.len);
+	buf_printf(log, " %.*s", (int)raw.len, raw.data);
+}
+
 static void world_wish(void *data, const struct mcp_wish *wish)
 {
 	struct mcp_world *world = data;
@@ -129,12 +137,13 @@ static void world_wish(void *data, const struct mcp_wish *wish)
 		buf_printf(&world->log, "!%s", wish_names[wish->kind]);
 		if (wish->name.len)
 			buf_printf(&world->log, " %.*s", (int)wish->name.len, wish->name.data);
-		if (wish->arguments) {
-			struct str raw;
-			raw.data = perch_json_raw(wish->arguments, &raw.len);
-			buf_printf(&world->log, " %.*s", (int)raw.len, raw.data);
-		}
-		if (wish->reason.len)
+		if (wish->arguments)
+			log_raw(&world->log, wish->arguments);
+		if (wish->kind == MCP_RELAYED)
+			buf_printf(&world->log, " %d", (int)wish->number);
+		if (wish->result)
+			log_raw(&world->log, wish->result);
+		else if (wish->reason.len)
 			buf_printf(&world->log, " (%.*s)", (int)wish->reason.len, wish->reason.data);
 		if (wish->answer)
 			log_answer(&world->log, wish->answer);

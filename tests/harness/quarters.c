@@ -4,6 +4,7 @@
 #include <check.h>
 #include <grp.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,4 +171,26 @@ void quarters_expect(perch_host *host, struct room *room, const char *script, co
 		"user %u: %s\nprinted: %s\ninstead of: %s\nstderr: %s", (unsigned)geteuid(), script,
 		record_out(&record), output, record.err.data);
 	record_free(&record);
+}
+
+pid_t quarters_reap_one(void)
+{
+	pid_t pid = 0;
+	for (int waited_ms = 0; pid == 0 && waited_ms < 20000; waited_ms++) {
+		pid = waitpid(-1, NULL, WNOHANG);
+		if (pid == 0)
+			usleep(1000);
+	}
+	return pid;
+}
+
+void quarters_expect_no_heirs(void)
+{
+	pid_t pid;
+	do
+		pid = quarters_reap_one();
+	while (pid > 0);
+	if (pid == 0)
+		kill(proc_first_child(), SIGKILL);
+	ck_assert_msg(pid < 0, "a room's init has outlived its host");
 }

@@ -48,4 +48,11 @@ void quarters_exec(
 /* Runs a shell script in the room. It must succeed and print just this. */
 void quarters_expect(perch_host *host, struct room *room, const char *script, const char *output);
 
+/* Reaps one child. 0 when none has ended in time, -1 when there is none. */
+pid_t quarters_reap_one(void);
+
+/* Everything that a killed host leaves becomes a child of the test (PR_SET_CHILD_SUBREAPER), and
+ * must end. */
+void quarters_expect_no_heirs(void);
+
 #endif

@@ -14,7 +14,7 @@
 char last_warning[2048];
 unsigned warnings;
 
-static void keep_warning(void *data, const char *text)
+void keep_warning(void *data, const char *text)
 {
 	(void)data;
 	snprintf(last_warning, sizeof(last_warning), "%s", text);

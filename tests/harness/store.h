@@ -9,6 +9,9 @@
 extern char last_warning[2048];
 extern unsigned warnings;
 
+/* What keeps them. */
+void keep_warning(void *data, const char *text);
+
 struct store *store_open(const char *directory);
 
 /* There was one warning, this one. Forgets it. */

@@ -88,7 +88,7 @@ assert.equal(heard.filter((one) => one.message === 'Uploading artifacts').length
 answers.push({ action: 'cancel' });
 result = await client.callTool({ name: 'run_deploy' });
 assert.equal(result.isError, true);
-if (!url) // over HTTP nobody is asked: who calls cannot approve
+if (!url) // over HTTP an admin is asked, not who calls
     answers.push(false);
 result = await client.callTool({ name: 't_asks_t_x' });
 assert.equal(result.isError, true);

@@ -122,7 +122,7 @@ async def ask(client):
     assert len(heard) == 11, heard
     answers.append({"action": "cancel"})
     assert is_error(await client.call_tool("run_deploy", {}))
-    if not URL:  # over HTTP nobody is asked: who calls cannot approve
+    if not URL:  # over HTTP an admin is asked, not who calls
         answers.append(False)
     assert is_error(await client.call_tool("t_asks_t_x", {}))
 

@@ -23,7 +23,10 @@ SHARDS = int(os.environ.get("CHAOS_SHARDS", 1))
 REPORT = os.environ.get("CHAOS_REPORT")
 CLIENTS, SESSIONS, LEASE = 8, 64, 2
 PAUSE = 0.02 if LONG else 0.1  # so that there is time for faults
-JOBS_A_FAULT = 100 if LONG else 0  # so that a machine that is slow for hours does not play faults alone
+# Between two faults, at least and at most: a machine that is slow for hours does not play faults alone, and one that is fast does not
+# leave them out.
+JOBS_A_FAULT = 100 if LONG else 0
+JOBS_A_FAULT_MAX = 500 if LONG else 1 << 30
 HARVEST = 2000  # jobs that are left in the queue
 FAULTS = ("kill_worker", "kill_worker", "stop_worker", "kill_gateway", "kill_redis", "partition", "step_clock")
 PASSWORD = "open-sesame"  # a worker in another namespace is on another machine
@@ -98,7 +101,8 @@ class Chaos:
         self.read = {}  # job → state, tries, workers that have lost it, claims
         self.streams = 0  # that were read, too
         self.lock = threading.Lock()
-        self.posted = 0
+        self.posted = self.at_fault = 0  # jobs, now and at the last fault
+        self.faults = collections.Counter()
         self.failure = None
         self.begun = time.monotonic()
         self.clock = f"{WORK}/clock"
@@ -248,7 +252,11 @@ class Chaos:
                 with self.lock:
                     if self.posted >= self.jobs or self.failure:
                         return
-                    self.posted += 1
+                    is_due = self.posted >= self.at_fault + JOBS_A_FAULT_MAX
+                    self.posted += not is_due
+                if is_due:
+                    time.sleep(0.02)
+                    continue
                 session = own.choice(sessions)
                 number = self.accept(session, counts[session], connections)
                 if own.random() < 0.02:
@@ -268,13 +276,15 @@ class Chaos:
             one.start()
         while any(one.is_alive() for one in clients):
             time.sleep(self.random.uniform(0.3, 1.5))
-            before = self.posted
-            while any(one.is_alive() for one in clients) and self.posted < before + JOBS_A_FAULT:
+            while any(one.is_alive() for one in clients) and self.posted < self.at_fault + JOBS_A_FAULT:
                 time.sleep(0.1)
             if sum(map(len, self.accepted.values())) > len(self.read) + HARVEST:
                 self.harvest()
             if any(one.is_alive() for one in clients):
-                getattr(self, self.random.choice(FAULTS))()
+                fault = self.random.choice(FAULTS)
+                self.faults[fault] += 1
+                getattr(self, fault)()
+                self.at_fault = self.posted
         for one in clients:
             one.join()
         assert not self.failure, self.failure
@@ -385,7 +395,7 @@ class Chaos:
         self.say(f"seed {self.seed}: {total} accepted, {dict(states)}, 0 lost, 0 out of order; "
                  f"{twice} ran twice, each behind the loss of its worker; {unbegun} lost theirs before "
                  f"the first line; streams of {self.streams} jobs read, no event behind a fence; refused calls "
-                 f"{self.counts()['fenced']}")
+                 f"{self.counts()['fenced']}; faults {dict(self.faults)}")
         if late:
             self.say(f"leases that ended although nothing was done to the worker: {sorted(late)}")
 

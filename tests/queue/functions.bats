@@ -343,5 +343,10 @@ $(tail -n +2 "$PERCH_BUILD/src/perch.lua")"
     [ "$(do_it workers | grep -c '^w')" = 2 ]
     [ "$(do_it page 0 1 | grep -c '^j')" = 1 ]
     [ "$(do_it page 0 10 | grep -c '^j')" = 2 ]
+    # One that has told as much as may be is the last of its page.
+    ask EVAL "for i = 1, 20000 do redis.call('XADD', KEYS[1], '*', 'e', 'x') end" 1 "$shard:events:j1"
+    do_it page 0 10 >"$BATS_TEST_TMPDIR/page"
+    [ "$(grep -c '^j' "$BATS_TEST_TMPDIR/page")" = 1 ]
+    [ "$(do_it page "$(head -1 "$BATS_TEST_TMPDIR/page")" 10 | grep '^j')" = j2 ]
     do_it get j2 | grep -q '{"of":"j2"}'
 }

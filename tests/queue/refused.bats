@@ -117,6 +117,7 @@ status_works() { timeout 60 "$perch" queue status "$@"; }
 
 @test "nobody is there: the operator is told at once" {
     refused "refused" queue status --queue "redis://127.0.0.1:$(redis_free_port)"
+    [[ $output = *"is redis-server running there?"* ]]
     refused "No such file" queue status --queue "unix:$WORK/none"
     echo x >"$WORK/x"
     refused "nowhere.invalid" queue status --queue redis://nowhere.invalid --password-file "$WORK/x"
@@ -144,11 +145,57 @@ status_works() { timeout 60 "$perch" queue status "$@"; }
         --queue "redis://mallory@127.0.0.1:$redis_port"
 }
 
+# Each of these once made a gateway or a worker ask again and again, as fast as it could.
+@test "a user who may not do what a queue needs is told so, once" {
+    redis_begin
+    for lacks in -evalsha -blpop resetchannels; do
+        ask ACL SETUSER carol reset on '>pw' '~{perch:*' '&{perch:*' +@all -function -fcall $lacks
+        who=worker
+        [ $lacks != resetchannels ] || who='serve --listen 127.0.0.1:0'
+        # shellcheck disable=SC2086 # several words
+        PERCH_QUEUE_PASSWORD=pw refused NOPERM $who --queue "redis://carol@127.0.0.1:$redis_port"
+        [ "$(grep -c NOPERM <<<"$output")" -eq 1 ]
+    done
+}
+
+# Makes a user of Redis that lacks this.
+lacks() {
+    ask ACL SETUSER eve reset on '>pw' '~{perch:*' '&{perch:*' +@all "$@"
+}
+
+@test "a user who lacks keys, INFO or SUBSCRIBE: who needs it says so and ends" {
+    redis_begin
+    echo pw >"$WORK/pw"
+    eve=(--queue "redis://eve@127.0.0.1:$redis_port" --password-file "$WORK/pw")
+    lacks resetkeys '~other:*'
+    refused_by_all "NOPERM" "${eve[@]}"
+    lacks -info
+    refused_by_all "INFO: NOPERM" "${eve[@]}"
+    lacks -subscribe
+    refused "NOPERM" serve --listen 127.0.0.1:0 "${eve[@]}"
+    lacks
+    status_works "${eve[@]}"
+}
+
+@test "a user without a password is the one that the address names" {
+    redis_begin
+    ask ACL SETUSER eve on nopass '~other:*' +@all
+    refused "NOPERM" queue status --queue "redis://eve@127.0.0.1:$redis_port"
+}
+
+@test "a name that begins as a number of the loopback is another machine's" {
+    for host in 127.0.0.1.example.org 127.example.org; do
+        refused_by_all "needs a password" --queue "redis://$host"
+    done
+}
+
 @test "names of users, labels and keys that will not do" {
     refused "letters, digits" worker --queue unix:x --label 'a b'
     refused "a number from" worker --queue unix:x --max-jobs 0
     refused "which queue" worker
     refused "which queue" queue status
+    refused "there are: waiting" queue jobs nonsense --queue unix:x
+    refused "did you mean 'running'?" queue jobs runing --queue unix:x
     printf short >"$WORK/key"
     chmod 600 "$WORK/key"
     refused "shorter than 32" worker --queue unix:x --key-file "$WORK/key"

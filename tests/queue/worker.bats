@@ -34,17 +34,11 @@ END
 
 @test "cancelling a job that waits, and one that runs" { scene worker.py cancel; }
 
-@test "a worker is killed: interrupted, or again, then dead; retry and drop" { scene worker.py death; }
-
-@test "a worker that was stopped past its lease adds nothing and gives its job up" {
-    scene worker.py stopped
-}
-
 @test "the last worker is killed: the gateway ends its jobs" { scene worker.py last; }
 
-@test "redis is killed while jobs run: nothing is lost, nothing runs twice" { scene worker.py away; }
-
 @test "SIGTERM drains" { scene worker.py drain; }
+
+@test "what is not done in the time to drain is left to others" { scene worker.py patience; }
 
 @test "an Idempotency-Key is one job on two gateways at once" { scene worker.py key_of_two; }
 
@@ -58,22 +52,6 @@ END
 
 @test "what is no event ends neither a stream nor a job" { scene worker.py events; }
 
-@test "a job that kills its worker is dead in the end, and everybody else goes on" {
-    scene worker.py poison
-}
-
-@test "redis is full: nothing is accepted, what runs ends when there is room" { scene worker.py full; }
-
-@test "events that wait for redis have a limit: then the job is held" { scene worker.py held; }
-
 @test "a job over the limit of the queue is refused" { scene worker.py large; }
-
-@test "READONLY, LOADING and lost functions pass: nothing is lost, nothing runs twice" {
-    scene worker.py moods
-}
-
-@test "scripts where functions may not be loaded, and scripts that are gone" { scene worker.py scripts; }
-
-@test "a node of a cluster is told by its MOVED" { scene worker.py moved; }
 
 @test "metrics of the queue on the gateway" { scene worker.py metrics; }

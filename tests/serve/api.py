@@ -1,11 +1,14 @@
 """The gateway's own API."""
 import json
 import os
+import re
+import signal
+import socket
 import subprocess
 import time
 
-from gateway import (CONFIG, PERCH, STATE, WORK, Gateway, agent, agents, config, lines_of, run, token, touch,
-                     until, write)
+from gateway import (CONFIG, PATIENCE, PERCH, STATE, WORK, Gateway, agent, agents, config, lines_of, run,
+                     token, touch, until, write)
 
 
 def test_turns():
@@ -122,6 +125,7 @@ def test_bad():
     post("[]").is_error(400, "bad_request")
     post({"agent": "echo"}).is_error(400, "bad_request")
     post({"agent": 1, "message": "x"}).is_error(400, "bad_request")
+    post({"agent": "echo", "message": "a\0b"}).is_error(400, "bad_request")
     post({"agent": "echo", "message": "x", "timeout": -1}).is_error(400, "bad_request")
     post({"agent": "echo", "message": "x", "session": ""}).is_error(400, "bad_request")
     post(b'{"agent":"echo","message":"\xff"}').is_error(400, "bad_json")
@@ -168,6 +172,25 @@ def test_idempotency():
     gate_other = until(lambda: _id(gate, other), "the token is known")
     assert gate_other != same[0]
     gate.ended(same[0])
+    gate.stop()
+    # also for those who come while the job is being written: all in one round of the loop
+    gate.start("--durable")
+    twice = gate.raw(b"POST /api/turns HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " +
+                     gate.token.encode() + b"\r\nIdempotency-Key: a\r\nIdempotency-Key: b\r\n"
+                     b"Connection: close\r\nContent-Length: 30\r\n\r\n" b'{"agent":"echo","message":"x"}')
+    assert twice.startswith(b"HTTP/1.1 400"), twice
+    body = b'{"agent":"echo","message":"x"}'
+    gate.process.send_signal(signal.SIGSTOP)
+    clients = [socket.create_connection(("127.0.0.1", gate.port), timeout=PATIENCE) for _ in range(8)]
+    for client in clients:
+        client.sendall(b"POST /api/turns HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " +
+                       gate.token.encode() + b"\r\nIdempotency-Key: at once\r\nConnection: close\r\n"
+                       b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+    clients.pop().close()  # one does not wait
+    gate.process.send_signal(signal.SIGCONT)
+    answers = [client.makefile("rb").read() for client in clients]
+    assert all(answer.startswith(b"HTTP/1.1 202") for answer in answers), answers
+    assert len({re.search(rb'"id":"(\w+)"', answer).group(1) for answer in answers}) == 1, answers
     gate.stop()
 
 
@@ -253,6 +276,7 @@ def test_check():
     found = subprocess.run([PERCH, "serve", "--check"], check=True, capture_output=True, text=True)
     assert "agents: echo, fail, slow" in found.stdout, found.stdout
     assert "token phone (user): agent:echo" in found.stdout, found.stdout
+    assert "address: 127.0.0.1:4747" in found.stdout, found.stdout
     found = subprocess.run([PERCH, "serve", "--check", "--json"], check=True, capture_output=True,
                            text=True)
     shown = json.loads(found.stdout)["tokens"][0]
@@ -285,16 +309,17 @@ def test_agent_file():
 
 def test_log_json():
     agents()
-    gate = Gateway("--log-json")
+    gate = Gateway("--log-json", env={**os.environ, "PERCH_GUARD": f"{WORK}/nothing"})
     gate.ended(gate.turn())
     gate.stop()
     with open(f"{WORK}/serve.log", encoding="utf-8") as log:
         lines = [json.loads(line) for line in log]
     assert any(line.get("job", {}).get("state") == "done" for line in lines), lines
+    assert any(line["level"] == "warning" and f"{WORK}/nothing" in line["message"]
+               for line in lines), "what the library tells is such a line, too"
 
 
 def test_socket():
-    import socket
     agents()
     path = f"{WORK}/s.sock"
     gate = Gateway("--socket", path)

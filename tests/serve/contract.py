@@ -28,6 +28,16 @@ def test_http():
     assert b"Content-Length: 3\r\n" in whole and b"Content-Length: 3\r\n" in head, head
     asked = request(gate, "OPTIONS", "/api/jobs")
     assert asked.startswith(b"HTTP/1.1 204") and b"Allow: GET, HEAD, OPTIONS" in asked, asked
+    asked = request(gate, "OPTIONS", "*")
+    assert asked.startswith(b"HTTP/1.1 204") and b"Allow: GET, HEAD, POST, PATCH, DELETE" in asked, asked
+    # of a stream there is a head as well, and the next request is answered behind it
+    number = gate.post("/api/turns", {"agent": "slow", "message": "x"}).json["id"]
+    for path in ("/api/events", f"/api/jobs/{number}/events"):
+        both = gate.raw(f"HEAD {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {gate.token}"
+                        "\r\n\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+                        .encode())
+        assert b"Content-Type: text/event-stream" in both and both.endswith(b"\r\n\r\nok\n"), both
+    touch("go")
     turn = b'{"agent":"echo","message":"hi"}'
     length = f"Content-Length: {len(turn)}"
     with socket.create_connection(("127.0.0.1", gate.port), timeout=PATIENCE) as connection:

@@ -36,11 +36,17 @@ def test_revoke():
     other = token("other")
     gate = Gateway()
     stream = gate.stream("GET", "/api/events", token=other)
+    # a connection that has shown it is known by it alone, and no longer than it is good
+    kept = gate.connect()
+    for text, status in ((other, 200), (other, 200), (other[:-1], 401), (other + "x", 401),
+                         (gate.token, 200), (other, 200)):
+        assert gate.get("/api/jobs", token=text, connection=kept).status == status, text
     subprocess.run([PERCH, "token", "revoke", "other"], check=True, stderr=subprocess.DEVNULL)
     began = time.monotonic()
     assert not list(stream)
     assert time.monotonic() - began < 30
     gate.get("/api/jobs", token=other).is_error(401, "token")
+    gate.get("/api/jobs", token=other, connection=kept).is_error(401, "token")
     gate.stop()
 
 
@@ -143,6 +149,29 @@ def test_cookie():
         403, "origin")
     assert gate.post("/api/logout", {}, token=None, headers=jar).status == 200
     gate.get("/api/jobs", token=None, headers=jar).is_error(401, "token")
+    # who signs in again and again signs nobody else out, but itself
+    cookie = gate.post("/api/login", {"token": gate.token}, token=None, headers=own)
+    jar["Cookie"] = cookie.headers["Set-Cookie"].split(";")[0]
+    other = token("other")
+    until(lambda: gate.get("/api/jobs", token=other).status == 200, "the token is known")
+    others = [gate.post("/api/login", {"token": other}, token=None,
+                        headers=own).headers["Set-Cookie"].split(";")[0] for _ in range(40)]
+    assert gate.get("/api/jobs", token=None, headers=jar).status == 200
+    gate.get("/api/jobs", token=None, headers={"Cookie": others[0]}).is_error(401, "token")
+    assert gate.get("/api/jobs", token=None, headers={"Cookie": others[-1]}).status == 200
+    # the twelve hours are the server's, too, whatever the browser keeps
+    gate.stop()
+    with open(f"{STATE}/cookies", encoding="ascii") as file:
+        lines = [line.split(" ") for line in file]
+    assert all(int(line[1]) - time.time() > 11.9 * 3600 for line in lines), lines
+    write(f"{STATE}/cookies", "".join(" ".join([line[0], str(int(time.time()) - 1), *line[2:]])
+                                      for line in lines), 0o600)
+    gate.start()
+    held = jar["Cookie"].split("=")[1]
+    gate.get("/api/jobs", token=None, headers={"Cookie": f"perch_{gate.port}={held}"}).is_error(
+        401, "token")
+    own = {"Origin": f"http://localhost:{gate.port}", "Host": f"localhost:{gate.port}"}
+    jar = dict(own)
     # revoking the token ends its cookies
     cookie = gate.post("/api/login", {"token": gate.token}, token=None,
                        headers=own).headers["Set-Cookie"]

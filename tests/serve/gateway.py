@@ -90,13 +90,14 @@ class Stream:
                 return
             line = line.rstrip("\n")
             if line.startswith("id: "):
-                number = int(line[4:])
+                number = int(line[4:]) if line[4:].isdigit() else line[4:]
             elif line.startswith("data: "):
                 lines.append(line[6:])
             elif not line and lines:
                 text = "\n".join(lines)
                 lines = []
-                yield number, (json.loads(text) if text != "[DONE]" else text)
+                if text:
+                    yield number, (json.loads(text) if text != "[DONE]" else text)
 
     def close(self):
         self.response.close()

@@ -103,10 +103,16 @@ def test_disk_full():
     full = until(lambda: (a := gate.post("/api/turns", {
         "agent": "echo", "message": "x" * 65536})).status != 202 and a, "the disk is full")
     full.is_error(507, "disk_full")
+    keyed = {"Idempotency-Key": "k"}
+    large = {"agent": "echo", "message": "x" * 65536}
+    gate.post("/api/turns", large, headers=keyed).is_error(507, "disk_full")
     count = len(gate.get("/api/jobs").json["jobs"])
     os.unlink(f"{STATE}/fill")
     until(lambda: gate.post("/api/turns", {
         "agent": "echo", "message": "x"}).status == 202, "there is room again")
+    again = gate.post("/api/turns", large, headers=keyed)
+    assert again.status == 202, "a job that was not taken has not used its key up"
+    assert gate.ended(again.json["id"])["state"] == "done"
     assert gate.stop() == 0
     gate.start()
     jobs = gate.get("/api/jobs").json["jobs"]

@@ -25,6 +25,19 @@ teardown() { serve_close; }
 
 @test "--mcp-prefix" { scene mcp.py prefix; }
 
+@test "legacy sessions: a stream that broke goes on" {
+    plugin steps <<'END'
+#!/bin/sh
+read -r init
+work="${TEST_MARK#perch-test-}/work"
+until [ -e "$work/first" ]; do sleep 0.02; done
+printf '{"type":"progress","message":"one"}\n'
+until [ -e "$work/second" ]; do sleep 0.02; done
+printf '{"type":"progress","message":"two"}\n{"type":"output","text":"done\\n"}\n'
+END
+    scene mcp.py resume
+}
+
 @test "legacy sessions: GET, DELETE, another's" { scene mcp.py sessions; }
 
 @test "sessions have a number and a time" { scene mcp.py limits; }
@@ -58,7 +71,7 @@ teardown() { serve_close; }
 
 @test "questions of a plugin, in both eras" { scene mcp.py questions; }
 
-@test "who calls cannot approve" { scene mcp.py approval; }
+@test "a call that must be approved is a job, and who calls cannot approve" { scene mcp.py approval; }
 
 @test "closing the stream cancels, or does not; the end of the server" { scene mcp.py cancel; }
 

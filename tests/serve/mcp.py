@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """/mcp of `perch serve`, message by message: mcp.py NAME. Official clients are in mcp_typescript.bats and mcp_python.bats."""
 import base64
+import http.client
 import os
 import socket
 
@@ -35,18 +36,18 @@ def modern_headers(body):
 class Mcp:
     """A client of either era."""
 
-    def __init__(self, gateway, modern=False, token="", **abilities):
+    def __init__(self, gateway, modern=False, token="", version=LEGACY, **abilities):
         self.gateway, self.modern, self.token, self.abilities = gateway, modern, token, abilities
         self.headers = dict(BOTH_TYPES)
         if modern:
             return
         answer = self.post(message("initialize", {
-            "protocolVersion": LEGACY, "capabilities": abilities,
+            "protocolVersion": version, "capabilities": abilities,
             "clientInfo": {"name": "tests", "version": "1"}}))
         assert answer.status == 200, (answer.status, answer.body)
-        assert answer.json["result"]["protocolVersion"] == LEGACY
+        assert answer.json["result"]["protocolVersion"] == version
         self.headers["Mcp-Session-Id"] = self.id = answer.headers["Mcp-Session-Id"]
-        self.headers["MCP-Protocol-Version"] = LEGACY
+        self.headers["MCP-Protocol-Version"] = version
         answer = self.post({"jsonrpc": "2.0", "method": "notifications/initialized"})
         assert (answer.status, answer.body) == (202, b""), answer.body
 
@@ -66,7 +67,7 @@ class Mcp:
         answer = self.post(self.message(method, params))
         if answer.headers["Content-Type"].startswith("text/event-stream"):
             return [json.loads(line[6:]) for line in answer.body.decode().split("\n")
-                    if line.startswith("data: ")][-1]
+                    if line.startswith("data: {")][-1]
         return answer.json
 
     def call(self, name, arguments=None):
@@ -308,18 +309,158 @@ def test_questions():
 
 
 def test_approval():
-    """Never by the bearer that calls."""
+    """A call that must be approved is a job, which an admin answers: never the bearer that calls."""
     expose()
     gateway = Gateway()
-    for client in both(gateway, elicitation={"form": {}}):
-        result = client.call("t_asks_t_x")["result"]
-        assert result["isError"] and "[expose.http]" in str(result), result
+    user, other = token("user"), token("other")
+
+    def waiting():
+        jobs = gateway.get("/api/jobs?state=running").json["jobs"]
+        return jobs[0] if len(jobs) == 1 and jobs[0]["questions"] else None
+
+    def called(client, answer):
+        """The response to a call that waits, and is answered meanwhile."""
+        stream = client.stream(client.message("tools/call", {"name": "t_asks_t_x", "arguments": {"a": 1}}))
+        job = until(waiting, "the call waits for its approval")
+        assert (job["kind"], job["name"], job["user"]) == ("call", "t.asks/t.x", "user"), job
+        path = f"/api/jobs/{job['id']}"
+        assert gateway.get(path).json["request"]["input"] == {"a": 1}
+        where = f"{path}/answers/{job['questions'][0]['ask']}"
+        gateway.get(path, token=other).is_error(404, "not_found")
+        gateway.post(where, {"allow": True}, token=other).is_error(404, "not_found")
+        gateway.post(where, {"allow": True}, token=user).is_error(403, "approval")
+        answer(path, where)
+        *_, (_, response) = (told for told in stream if "result" in told[1] or "error" in told[1])
+        ended = until(lambda: "ended" in gateway.get(path).json and gateway.get(path).json, "the job ends")
+        names = [told["event"] for _, told in gateway.stream("GET", f"{path}/events")]
+        assert names[0] == "approval" and names[-1] == "end", names
+        return response["result"], ended
+
+    def give(allow):
+        def answer(_, where):
+            assert gateway.post(where, {"allow": allow}).status == 200
+            gateway.post(where, {"allow": allow}).is_error(409, "answered")
+        return answer
+
+    for client in both(gateway, token=user):
+        result, ended = called(client, give(True))
+        assert result["structuredContent"] == {"done": True} and ended["state"] == "done", (result, ended)
+        result, ended = called(client, give(False))
+        assert result["isError"] and ended["state"] == "failed", (result, ended)
+        result, ended = called(client, lambda path, _: gateway.ask("DELETE", path))
+        assert result["isError"] and ended["state"] == "cancelled", (result, ended)
+    # A client that leaves takes its call along: closing the stream of a modern one, DELETE of a session.
+    modern, legacy = Mcp(gateway, modern=True, token=user), Mcp(gateway, token=user)
+    for client, leave in ((modern, lambda stream: stream.close()),
+                          (legacy, lambda _: gateway.ask("DELETE", "/mcp", token=user, headers=legacy.headers))):
+        stream = client.stream(client.message("tools/call", {"name": "t_asks_t_x", "arguments": {}}))
+        job = until(waiting, "the call waits")
+        leave(stream)
+        until(lambda: gateway.get(f"/api/jobs/{job['id']}").json["state"] == "cancelled", "it is cancelled")
+    metrics = gateway.get("/metrics").body.decode()
+    for state, count in (("done", 2), ("failed", 2), ("cancelled", 4)):
+        assert f'perch_jobs_total{{kind="call",state="{state}"}} {count}' in metrics, metrics
+    # A server that dies: the call has ended with its client.
+    stream = Mcp(gateway, modern=True, token=user).stream(
+        message("tools/call", {"name": "t_asks_t_x", "arguments": {}}, modern=True))
+    job = until(waiting, "the call waits")
+    gateway.process.kill()
+    gateway.process.wait()
+    gateway.start()
+    assert gateway.get(f"/api/jobs/{job['id']}").json["state"] == "interrupted"
     expose('approve = ["t.asks/t.x"]')
     gateway.process.send_signal(signal.SIGHUP)
     for client in both(gateway):
         until(lambda: client.call("t_asks_t_x")["result"].get("structuredContent") ==
               {"done": True}, "it is waived")
     gateway.stop()
+
+
+def test_resume():
+    """A stream of a session that broke goes on behind its last event, what belongs to no request too."""
+    expose()
+    gateway = Gateway()
+    client, other = Mcp(gateway), token("other")
+
+    def again(last, **more):
+        return gateway.stream("GET", "/mcp", headers={**client.headers, "Last-Event-ID": last}, **more)
+
+    def refused(last, status, code, **more):
+        headers = {**client.headers, "Last-Event-ID": last}
+        gateway.get("/mcp", headers=headers, **more).is_error(status, code)
+
+    def steps(number):
+        for name in ("first", "second"):
+            if os.path.exists(f"{WORK}/{name}"):
+                os.remove(f"{WORK}/{name}")
+        return client.stream(client.message("tools/call", {"name": "run_steps", "_meta": {"progressToken": number}}, number))
+
+    def said(told):
+        return told["params"]["message"] if "method" in told else told["result"]["content"][0]["text"].strip()
+
+    # The first event has no message: a client may lose the connection before there is one.
+    stream = steps(7)
+    line = stream.response.readline().decode()
+    assert line.startswith("id: ") and stream.response.readline() == b"data: \n", line
+    begun = line[4:].strip()
+    stream.close()
+    touch("first")
+    told = iter(again(begun))
+    one, message_one = next(told)
+    assert said(message_one) == "one", message_one
+    # Somebody else's session, ids that are none, a stream that never was.
+    refused(one, 404, "session", token=other)
+    for wrong in ("x", "1", "-", "1-x", "99999999999999999999-1", "1-1-1"):
+        refused(wrong, 400, "event")
+    refused("77-1", 400, "event")
+    # Another connection takes the stream over, behind an event that is older; the first one ends.
+    second = iter(again(begun))
+    assert next(second) == (one, message_one)
+    try:
+        assert not list(told)
+    except (OSError, http.client.HTTPException):
+        pass
+    touch("second")
+    rest = list(second)
+    assert [said(message) for _, message in rest] == ["two", "done"], rest
+    # It is over, and can be had again: from the beginning, behind any event, behind the last.
+    assert [number for number, _ in again(begun)] == [one, *[number for number, _ in rest]]
+    assert list(again(one)) == rest and list(again(rest[0][0])) == rest[1:] and not list(again(rest[1][0]))
+    # It ends while nobody is there.
+    stream = steps(8)
+    begun = stream.response.readline().decode()[4:].strip()
+    stream.close()
+    touch("first")
+    touch("second")
+    until(lambda: len(list_of(again, begun)) == 3, "all of it is kept")
+    # What belongs to no request.
+    listener = gateway.stream("GET", "/mcp", headers=client.headers)
+    begun = listener.response.readline().decode()[4:].strip()
+    assert begun.startswith("0-"), begun
+    listener.close()
+    os.rename(os.environ["LATER"], os.environ["BINDINGS"] + "/t.later.toml")
+    number, changed = next(iter(again(begun)))
+    assert changed["method"] == "notifications/tools/list_changed", changed
+    # Of other sessions of the same token nothing is told, and the newest version has no streams to resume.
+    stranger = Mcp(gateway)
+    gateway.get("/mcp", headers={**stranger.headers, "Last-Event-ID": one}).is_error(400, "event")
+    assert b"id: " not in Mcp(gateway, modern=True).post(message("tools/call", {"name": "run_steps"}, modern=True)).body
+    # Older clients do not know an event without a message.
+    old = Mcp(gateway, version="2025-06-18")
+    body = old.post(old.message("tools/call", {"name": "run_steps"})).body
+    assert b"id: " in body and b"data: \n" not in body, body
+    gateway.stop()
+
+
+def list_of(again, last):
+    """A stream up to its response; one that is not over is left."""
+    found = []
+    for told in (stream := again(last)):
+        found.append(told)
+        if "result" in told[1]:
+            break
+    stream.close()
+    return found
 
 
 def test_params():
@@ -330,7 +471,7 @@ def test_params():
 
     def last(answer):
         """What took its time has come as a stream."""
-        told = [line[6:] for line in answer.body.split(b"\n") if line.startswith(b"data: ")]
+        told = [line[6:] for line in answer.body.split(b"\n") if line.startswith(b"data: {")]
         return Answer(answer.status, {}, told[-1] if told else answer.body)
 
     def answer(arguments, *headers, client=modern):

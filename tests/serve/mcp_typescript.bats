@@ -10,10 +10,16 @@ teardown() { mcp_clients_close; }
 typescript() {
     need_foreign node mcp-npm
     MODULES="$(foreign_path mcp-npm)/node_modules" PATH="$(dirname "$(foreign_node)"):$PATH" \
-        timeout 120 node "$PERCH_SOURCE/tests/mcp/talk.mjs" "$@"
+        timeout 120 node "$PERCH_SOURCE/tests/${script:-mcp/talk.mjs}" "$@"
 }
 
 @test "TypeScript 1.x" { typescript 1 legacy; }
+
+@test "TypeScript 1.x and 2.x: a call goes on behind the loss of its connection" {
+    script=serve/mcp_resume.mjs
+    typescript 1
+    typescript 2
+}
 
 @test "TypeScript 2.x as a legacy client" { typescript 2 legacy; }
 

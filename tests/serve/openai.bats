@@ -14,6 +14,8 @@ teardown() { serve_close; }
 
 @test "the name of a session is short, and has no NUL" { scene surface.py session_names; }
 
+@test "a message with a NUL is refused" { scene surface.py nul; }
+
 @test "what an agent cannot do is refused in words, the rest is ignored" { scene surface.py refused; }
 
 @test "a failure has a status, and in the middle of a stream an error" { scene surface.py failure; }
@@ -29,5 +31,7 @@ teardown() { serve_close; }
 @test "what an agent thinks" { scene surface.py thinking; }
 
 @test "a repeated request joins its job" { scene surface.py retries; }
+
+@test "what of an answer was forgotten is not left out in silence" { scene surface.py forgotten; }
 
 @test "images become attachments" { scene surface.py images; }

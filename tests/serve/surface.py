@@ -89,6 +89,15 @@ def test_other_users():
     gate.stop()
 
 
+def test_nul():
+    agents()
+    gate = Gateway()
+    chat(gate, ("user", "a\0b")).is_error(400, "bad_request")
+    chat(gate, ("user", "a\0b"), ("assistant", "x"), ("user", "c")).is_error(400, "bad_request")
+    assert not gate.get("/api/jobs").json["jobs"]
+    gate.stop()
+
+
 def test_session_names():
     agents()
     gate = Gateway()
@@ -260,6 +269,39 @@ def test_retries():
     until(lambda: lines_of("started") == 2, "it runs again")
     again.close()
     until(lambda: not gate.get("/api/jobs?state=running").json["jobs"], "it is cancelled")
+    gate.stop()
+
+
+def test_forgotten():
+    """Who comes too late for a part of an answer is told so, and gets no piece of it as the whole."""
+    config('[expose.http]\nagents = ["*"]\n[serve]\nkeep_bytes = 65536\n')
+    agent("long", 'echo x >>"$WORK/started"\ni=0\nwhile [ $i -lt 1000 ]; do\n'
+                  'echo "AGENT_PARTIAL:\\"$i \\""; i=$((i+1)); done\n'
+                  'while [ ! -e "$WORK/go" ]; do sleep 0.05; done\necho end\n')
+    gate = Gateway()
+    body = {"model": "long", "messages": [{"role": "user", "content": "x"}]}
+    first = gate.stream("POST", "/v1/chat/completions", {**body, "stream": True})
+    number = until(lambda: gate.get("/api/jobs?state=running").json["jobs"], "it runs")[0]["id"]
+
+    def is_cut():
+        found = [event for _, event in gate.stream("GET", f"/api/jobs/{number}/events?follow=no")]
+        return found and found[0]["event"] == "partial"
+    until(is_cut, "the first events are forgotten")
+    late = ask_and_go(gate, {**body, "stream": True}, b"x-stainless-retry-count: 1\r\n")
+    until(lambda: b"\nperch_streams 2\n" in gate.get("/metrics").body, "it has joined")
+    touch("go")
+    heard = b""
+    while b"what the agent said is not kept any more" not in heard:
+        piece = late.recv(65536)
+        assert piece, heard
+        heard += piece
+    assert heard.startswith(b"HTTP/1.1 502") and b"x-should-retry: false" in heard, heard
+    assert lines_of("started") == 1
+    # nor does one that was there from the beginning, if it was forgotten before it was sent
+    events = [event for _, event in first]
+    said = "".join(event["choices"][0]["delta"].get("content", "") for event in events[:-1]
+                   if "choices" in event)
+    assert "error" in events[-1] or said.split() == [*map(str, range(1000)), "end"], said
     gate.stop()
 
 

@@ -119,6 +119,11 @@ END
     wait_for "bad"
     wait_for "name  (1 turn)"
     screen_has "got first more []"
+    "$perch" agent run --profile all.yaml --prompt x --session-name mine >/dev/null
+    "$perch" agent run --profile all.yaml --prompt x --from ada --session-name of-ada >/dev/null
+    keys "/sessions" Enter
+    wait_for "mine  (1 turn)"
+    [[ "$(screen)" != *of-ada* ]]
     keys C-d
     wait_over
 }

@@ -93,6 +93,8 @@ bound_tools() { sed -n '/^\[\[tools/,$s/^name = //p' "$bindings/srv.toml" | tr -
     wait_for 'one by one'
     keys Down Up Enter # the one that is marked: one by one
     wait_for 'Allow say? [y/N]'
+    # What it says stands above its question again, wherever the list has gone.
+    [ "$(screen | grep -c 'says')" -ge 2 ] || { screen; false; }
     keys y
     wait_for 'Allow die? [y/N]'
     keys n

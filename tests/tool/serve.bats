@@ -185,6 +185,8 @@ in_vain() {
 
 @test "a reader that is slow stops nobody's clock, and gets everything" {
     mkfifo "$WORK/results"
+    # Four hundred, as many at once as may, on any machine.
+    binding unruly '[timeouts]' 'handshake = 30' 'teardown = 30'
     for i in $(seq 400); do line "$i" echo ',"timeout":30'; done >"$WORK/lines"
     "$perch" tool serve <"$WORK/lines" >"$WORK/results" 2>"$WORK/err" 3>&- &
     host=$!

@@ -144,7 +144,12 @@ sampled() { perch_tool call left ask --input '{"kinds": ["sample"]}' "$@"; }
     sampled
     expect_status 0
     has "$output" "the agent that is to answer has failed"
+    perch_tool show left
+    has "$output" "asks agent    fails"
     bind left --sampling agent:nobody
+    has "$errors" "there is no agent 'nobody' that could answer"
+    perch_tool show left --json
+    has "$output" '"sampling":"agent:nobody"'
     sampled
     expect_status 0
     has "$output" "there is no agent 'nobody'"

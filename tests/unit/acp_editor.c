@@ -18,6 +18,7 @@
 #include "perch/loop.h"
 #include "proc/host.h"
 #include "proc/worker.h"
+#include "sandbox/reuse/dir_cache.h"
 
 /* An agent that does what its message says. */
 #define AGENT                                                                                    \
@@ -322,6 +323,7 @@ static void live_without_memory(const struct step *steps)
 	editor.host = served->host;
 	/* What the host keeps is there. */
 	ck_assert_ptr_nonnull(worker_of(served->host));
+	ck_assert_ptr_nonnull(dir_cache_of(served->host));
 	for (int i = 0; i < 2; i++)
 		ck_assert_msg(live((void *)steps) == 0, "%zu: %s", editor.at, editor.heard);
 	unsigned failed = oom_every(live, (void *)steps);

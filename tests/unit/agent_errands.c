@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 
 #include "agent/errand_parts.h"
@@ -17,6 +18,7 @@
 #include "harness/oom.h"
 #include "harness/proc.h"
 #include "proc/host.h"
+#include "sandbox/reuse/dir_cache.h"
 
 /* ---- the agent ----------------------------------------------------------------- */
 
@@ -62,6 +64,13 @@
 	"    has 'there is no such terminal' refusal; done\n"                                       \
 	"  thief=$session session=$owner; ask terminal/release \"$held\"; status=$?\n"              \
 	"  end $prompt; session=$thief; return $status; }\n"                                        \
+	"hidden() { ask fs/read_text_file ',\"path\":\"'$HOME'/.ssh/id\"'; tell refused; }\n"       \
+	"denied() { ask terminal/create ',\"command\":\"cat '$HOME'/.ssh/id\"' || return\n"         \
+	"  id=${answer##*terminalId\\\":\\\"}; id=,\\\"terminalId\\\":\\\"${id%%\\\"*}\\\"\n"       \
+	"  ask terminal/wait_for_exit \"$id\"; tell refused; }\n"                                   \
+	"linger() { ask terminal/create ',\"command\":\"sleep 1000\"' || return\n"                  \
+	"  id=${answer##*terminalId\\\":\\\"}; id=,\\\"terminalId\\\":\\\"${id%%\\\"*}\\\"\n"       \
+	"  request w terminal/wait_for_exit \"$id\" && tell held; }\n"                              \
 	"crowd() { i=0; while [ $i -le $MOST ]; do\n"                                               \
 	"    request r$i fs/read_text_file ',\"path\":\"'$PWD'/pipe\"'; i=$((i+1)); done\n"         \
 	"  read -r answer; has \"\\\"id\\\":\\\"r$MOST\\\"\" id; has 'at most 32' number\n"         \
@@ -78,7 +87,7 @@
 	"  *'\"method\":\"session/prompt\"'*)\n"                                                    \
 	"    session=${line#*\\\"sessionId\\\":\\\"}; session=${session%%\\\"*}\n"                  \
 	"    what=${line#*\\\"text\\\",\\\"text\\\":\\\"}; what=${what%%\\\"*}; mine=$number\n"     \
-	"    if $what; then [ $what = hold ] || end $mine\n"                                        \
+	"    if $what; then [ $what = hold ] || [ $what = linger ] || end $mine\n"                  \
 	"    else say "                                                                             \
 	"\"\\\"id\\\":$mine,\\\"error\\\":{\\\"code\\\":1,\\\"message\\\":\\\"no\\\"}\"\n"          \
 	"    fi;;\n"                                                                                \
@@ -94,7 +103,7 @@ static struct world {
 static void world_open(void)
 {
 	static const char profile[] = "command: sh\nargs: ['{{PROFILE_DIR}}/agent']\nprotocol: acp\n"
-								  "timeout_secs: 60\nenv:\n  MOST: '32'\n";
+								  "timeout_secs: 60\nkill_grace_secs: 0.2\nenv:\n  MOST: '32'\n";
 	perch_err err = { 0 };
 	ck_assert_int_eq(ERRANDS_MAX, 32);
 	setenv("HOME", folder_new(), 1);
@@ -103,6 +112,7 @@ static void world_open(void)
 	setenv("TMPDIR", folder_path("tmp"), 1);
 	free(folder_run("mkdir -p -m 700 tmp work/sub"));
 	free(folder_run("head -c 150000 /dev/zero | tr '\\0' x >work/large"));
+	free(folder_run("mkdir .ssh && echo key >.ssh/id"));
 	folder_write("agent", AGENT);
 	folder_write("bot.yaml", profile);
 	world = (struct world){ .host = proc_host() };
@@ -123,6 +133,7 @@ struct told {
 	struct agent_turn *turn;
 	bool is_held, has_ended, has_succeeded;
 	bool was_late;
+	bool leaves;     /* its user goes away at the first warning */
 	char wrong[256]; /* what the agent would not have, were all well */
 	char why[256];   /* its turn has failed */
 };
@@ -135,6 +146,16 @@ static void told_partial(void *data, struct agent_turn *turn, struct str text, s
 	told->is_held = told->is_held || str_is(text, "held");
 	if (str_has_prefix(text, STR("wrong")))
 		snprintf(told->wrong, sizeof(told->wrong), "%.*s", (int)text.len, text.data);
+}
+
+static void told_warning(void *data, struct agent_turn *turn, struct str text)
+{
+	(void)text;
+	struct told *told = data;
+	if (!told->leaves)
+		return;
+	told->turn = NULL;
+	agent_turn_free(turn);
 }
 
 static void told_error(void *data, struct agent_turn *turn, const char *code, struct str text)
@@ -173,6 +194,7 @@ static void told_end(void *data, struct agent_turn *turn, const perch_agent_end 
 
 static const struct agent_turn_events told_events = {
 	.partial = told_partial,
+	.warning = told_warning,
 	.error = told_error,
 	.permission = told_permission,
 	.question = told_question,
@@ -247,6 +269,121 @@ START_TEST(errands_are_counted_whatever_they_are)
 }
 END_TEST
 
+/* What is told of a refusal is the last that is done with it: the turn may be gone behind it, and
+ * its process too. */
+static void leave_at_a_refusal(struct residents *residents, const char *message)
+{
+	struct told told;
+	ck_assert_int_eq(told_start(&told, residents, message), 0);
+	told.leaves = true;
+	while (told.turn)
+		ck_assert_int_ge(perch_host_wait(world.host, -1), 0);
+}
+
+START_TEST(a_user_may_leave_when_a_refusal_is_told)
+{
+	struct residents *residents = NULL;
+	world_open();
+	leave_at_a_refusal(NULL, "hidden");
+	leave_at_a_refusal(NULL, "denied");
+	ck_assert_int_eq(residents_new(world.host, &residents), 0);
+	leave_at_a_refusal(residents, "hidden");
+	leave_at_a_refusal(residents, "denied");
+	ck_assert_int_eq(take_turn(residents, "files"), 0);
+	ck_assert_uint_eq(residents_count(residents), 1);
+	residents_free(residents);
+	world_close();
+}
+END_TEST
+
+static void wait_for_children(size_t count)
+{
+	while (world.host->child_count > count)
+		ck_assert_int_ge(perch_host_wait(world.host, -1), 0);
+	ck_assert_uint_eq(world.host->child_count, count);
+}
+
+/* The process goes on, and has not said that the turn is over. */
+START_TEST(a_terminal_ends_with_a_turn_that_its_agent_does_not_end)
+{
+	struct residents *residents = NULL;
+	struct told freed, cancelled, other;
+	world_open();
+	ck_assert_int_eq(residents_new(world.host, &residents), 0);
+	ck_assert_int_eq(told_start(&freed, residents, "linger"), 0);
+	proc_until(world.host, &freed.is_held);
+	ck_assert_uint_eq(world.host->child_count, 2);
+	agent_turn_free(freed.turn);
+	wait_for_children(1);
+	ck_assert_int_eq(told_start(&cancelled, residents, "linger"), 0);
+	proc_until(world.host, &cancelled.is_held);
+	ck_assert_int_eq(told_start(&other, residents, "linger"), 0);
+	proc_until(world.host, &other.is_held);
+	agent_turn_cancel(cancelled.turn, SIGINT);
+	proc_until(world.host, &cancelled.has_ended);
+	wait_for_children(2);
+	agent_turn_free(cancelled.turn);
+	agent_turn_free(other.turn);
+	residents_free(residents);
+	world_close();
+}
+END_TEST
+
+/* ---- a writer that is stopped ---------------------------------------------------- */
+
+/* In the middle: what lies beside the file has come, and goes again. */
+#define STOPPED                                                                            \
+	"export TMPDIR=$PWD/room; mkdir room work; echo old >work/file\n"                      \
+	"head -c 40000000 /dev/zero >new\n"                                                    \
+	"for i in 1 2 3 4 5; do\n"                                                             \
+	"setsid sh ./writer \"$PWD/work/file\" 40000000 <new & writer=$!\n"                    \
+	"until ls work/.perch-* || ! kill -0 $writer; do :; done >/dev/null 2>&1\n"            \
+	"kill -TERM -$writer; wait $writer\n"                                                  \
+	"[ \"$(cat work/file)\" = old ] || cmp work/file new || echo wrong; ls -A work room\n" \
+	"done 2>/dev/null\n"
+
+START_TEST(a_writer_that_is_stopped_leaves_nothing)
+{
+	folder_new();
+	folder_write("writer", errand_write_script);
+	folder_write("steps", STOPPED);
+	char *said = folder_run("sh ./steps | sort -u");
+	ck_assert_str_eq(said, "\nfile\nroom:\nwork:");
+	free(said);
+}
+END_TEST
+
+/* ---- a full disk --------------------------------------------------------------- */
+
+/* Of 256 KiB: two of these files do not fit, and a longer one does not at all. What is beside the
+ * file is room for all of it, in place too. */
+#define FULL                                                                \
+	"letters() { head -c $2 /dev/zero | tr '\\0' $1; }\n"                   \
+	"put() { letters $1 $2 | sh ../writer \"$PWD/$3\" $2; echo $?; }\n"     \
+	"has() { letters $1 $2 | cmp -s - $3 || echo \"wrong: $3\"; }\n"        \
+	"cd small; letters a 150000 >one; put b 150000 one; has a 150000 one\n" \
+	"ln one other; put b 400000 one; has a 150000 other\n"                  \
+	"put b 170000 one; has b 170000 other; put b 10 one; has b 10 other\n"  \
+	"put c 400000 new; put c 20000 new; has c 20000 new\n"                  \
+	"letters d 30 | sh ../writer \"$PWD/new\" 31; echo $?; has c 20000 new; ls -A\n"
+
+START_TEST(a_full_disk_leaves_the_old_content)
+{
+	folder_new();
+	ck_assert_int_eq(mkdir(folder_path("small"), 0700), 0);
+	folder_write("writer", errand_write_script);
+	folder_write("steps", FULL);
+	if (!folder_mount(folder_path("small"))) {
+		printf("# no mounts here\n");
+		return;
+	}
+	char *said = folder_run("sh ./steps 2>/dev/null");
+	ck_assert_str_eq(said, "1\n1\n0\n0\n1\n0\n1\nnew\none\nother");
+	free(said);
+	umount2(folder_path("small"), MNT_DETACH);
+}
+END_TEST
+
 /* ---- without memory ------------------------------------------------------------ */
 
 /* What fails fails alone: the next turn is as any other. */
@@ -267,7 +404,8 @@ static int live(void *data)
 static void live_without_memory(const char *message)
 {
 	world_open();
-	ck_assert_int_eq(live((void *)message), 0); /* what the host keeps is there */
+	ck_assert_int_eq(live((void *)message), 0);      /* what the host keeps is there */
+	ck_assert_ptr_nonnull(dir_cache_of(world.host)); /* kept where rules cannot be made ahead */
 	unsigned failed = oom_every(live, (void *)message);
 	printf("# %s: %u allocations\n", message, failed);
 	ck_assert_uint_ge(failed, 40);
@@ -299,6 +437,9 @@ START_TEST(memory_may_run_out_for_questions)
 }
 END_TEST
 
-SUITE_MAIN("agent-errands", a_terminal_is_of_one_session, errands_are_counted_whatever_they_are,
-	memory_may_run_out_for_files, memory_may_run_out_for_a_large_file,
-	memory_may_run_out_for_a_terminal, memory_may_run_out_for_questions)
+SUITE_MAIN("agent-errands", a_full_disk_leaves_the_old_content,
+	a_writer_that_is_stopped_leaves_nothing, a_user_may_leave_when_a_refusal_is_told,
+	a_terminal_ends_with_a_turn_that_its_agent_does_not_end, a_terminal_is_of_one_session,
+	errands_are_counted_whatever_they_are, memory_may_run_out_for_files,
+	memory_may_run_out_for_a_large_file, memory_may_run_out_for_a_terminal,
+	memory_may_run_out_for_questions)

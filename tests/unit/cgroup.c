@@ -91,7 +91,8 @@ static struct cgroup_tree fake(
 	snprintf(membership, sizeof(membership), "%s", folder_path("membership"));
 	folder_write("tree point/cgroup.subtree_control", "");
 	folder_write("tree point/user/scope/cgroup.subtree_control", "");
-	return (struct cgroup_tree){ mountinfo, membership, make_fake, remove_fake, is_delegated };
+	return (
+		struct cgroup_tree){ mountinfo, membership, NULL, make_fake, remove_fake, is_delegated };
 }
 
 static struct cgroup *open_fake(const struct cgroup_tree *tree, uint64_t memory, uint64_t processes)
@@ -168,6 +169,12 @@ START_TEST(none_is_made_that_could_limit_nothing)
 	ck_assert_int_eq(cgroup_open(&tree, &limits, &cgroup, NULL), 0);
 	ck_assert(!cgroup_limits_memory(cgroup) && cgroup_limits_processes(cgroup));
 	cgroup_close(cgroup);
+	/* Version 1 has the controllers: then nothing more is looked at. */
+	folder_write("membership", "12:cpu,pids:/elsewhere\n4:memory:/\n0::/user/scope\n");
+	tree.mountinfo = "/nowhere";
+	ck_assert_int_eq(cgroup_open(&tree, &limits, &cgroup, NULL), -ENOTSUP);
+	folder_write("membership", "4:memory:/\n3:pidsx:/\n0::/user/scope\n");
+	ck_assert_int_eq(cgroup_open(&tree, &limits, &cgroup, NULL), PERCH_ESANDBOX);
 }
 END_TEST
 

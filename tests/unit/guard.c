@@ -14,14 +14,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "proc/host.h"
+
 enum { FAMILIES = 10, ANOTHER_USER = 54321 };
 
 /* A host in a process of its own, with children that have children. Writes all
  * their ids to `out`, then waits to be killed. */
-_Noreturn static void be_a_host(int out, perch_host_options options)
+_Noreturn static void be_a_host(int out, perch_host_options options, bool runs_once)
 {
 	perch_host *host = proc_host_with(options);
 	static struct record records[FAMILIES];
+	host->runs_once = runs_once;
+	struct record before = { 0 };
+	if (runs_once) /* whose end was that of a guard */
+		proc_run(host, CHILD("one-line"), &before);
 	for (int i = 0; i < FAMILIES; i++) {
 		perch_child_spec spec = proc_spec(CHILD("family"), &records[i]);
 		proc_start(host, &spec, &records[i]);
@@ -53,17 +59,23 @@ static void wait_all_gone(const pid_t ids[2 * FAMILIES])
 }
 
 /* Starts such a host, kills it with `number`, returns the ids of its family. */
-static void kill_a_host(int number, perch_host_options options, pid_t ids[2 * FAMILIES])
+static void kill_a_host_that(
+	bool runs_once, int number, perch_host_options options, pid_t ids[2 * FAMILIES])
 {
 	int pipe_ends[2];
 	ck_assert_int_eq(pipe(pipe_ends), 0);
 	pid_t host = fork();
 	if (host == 0) {
 		close(pipe_ends[0]);
-		be_a_host(pipe_ends[1], options);
+		be_a_host(pipe_ends[1], options, runs_once);
 	}
 	close(pipe_ends[1]);
 	kill_with_family(host, number, pipe_ends[0], ids);
+}
+
+static void kill_a_host(int number, perch_host_options options, pid_t ids[2 * FAMILIES])
+{
+	kill_a_host_that(false, number, options, ids);
 }
 
 static const char *make_program(const char *content)
@@ -239,6 +251,42 @@ START_TEST(a_host_killed_while_it_spawns_leaves_nobody)
 }
 END_TEST
 
+/* More often than a guard that dies is started again, and nothing is said about it. */
+START_TEST(the_guard_of_a_host_that_runs_once_ends_with_the_last_child)
+{
+	enum { TIMES = 20 };
+	unsigned warnings = 0;
+	perch_host *host = proc_host_with((perch_host_options){
+		.log = proc_count_warnings,
+		.log_data = &warnings,
+	});
+	host->runs_once = true;
+	for (int i = 0; i < TIMES; i++) {
+		struct record record = { 0 };
+		proc_run(host, CHILD("one-line"), &record);
+		ck_assert(record.result.guarded);
+		pid_t guard = proc_first_child();
+		ck_assert_int_ne(guard, 0);
+		siginfo_t info;
+		ck_assert_int_eq(waitid(P_PID, (id_t)guard, &info, WEXITED | WNOWAIT), 0);
+		ck_assert_int_eq(info.si_status, SIGKILL);
+		record_free(&record);
+		perch_host_wait(host, 0);
+	}
+	ck_assert_uint_eq(warnings, 0);
+	perch_host_free(host);
+	ck_assert_uint_eq(proc_children(), 0);
+}
+END_TEST
+
+START_TEST(a_guard_behind_one_that_was_dismissed_leaves_nobody)
+{
+	pid_t ids[2 * FAMILIES];
+	kill_a_host_that(true, SIGKILL, (perch_host_options){ 0 }, ids);
+	wait_all_gone(ids);
+}
+END_TEST
+
 START_TEST(a_guard_that_is_killed_is_replaced)
 {
 	unsigned warnings = 0;
@@ -382,7 +430,7 @@ START_TEST(a_host_without_streams_is_guarded)
 	if (host == 0) {
 		for (int fd = 0; fd <= 2; fd++)
 			close(fd);
-		be_a_host(out, (perch_host_options){ 0 });
+		be_a_host(out, (perch_host_options){ 0 }, false);
 	}
 	close(out);
 	pid_t ids[2 * FAMILIES];
@@ -395,7 +443,9 @@ SUITE_MAIN("guard", sigkill_of_the_host_leaves_nobody, a_crash_of_the_host_leave
 	a_guard_that_comes_behind_the_death_of_its_host_finds_everybody,
 	a_guard_that_cannot_wait_kills_nobody_who_has_a_host, without_a_guard_grandchildren_survive,
 	a_surviving_fork_of_the_host_does_not_hide_its_death,
-	a_host_killed_while_it_spawns_leaves_nobody, a_guard_that_is_killed_is_replaced,
+	a_host_killed_while_it_spawns_leaves_nobody,
+	the_guard_of_a_host_that_runs_once_ends_with_the_last_child,
+	a_guard_behind_one_that_was_dismissed_leaves_nobody, a_guard_that_is_killed_is_replaced,
 	a_guard_that_always_dies_is_given_up, a_missing_guard_is_warned_about_or_refused,
 	a_guard_that_cannot_be_executed_is_warned_about_or_refused, a_host_without_streams_is_guarded,
 	a_host_that_has_become_another_user_ends)

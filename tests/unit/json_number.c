@@ -237,6 +237,22 @@ static size_t count_digits(const char *text)
 	return count;
 }
 
+static void check_comes_back(double number)
+{
+	char text[JSON_DOUBLE_MAX + 1], shorter[64];
+	text[json_format_double(number, text)] = '\0';
+	ck_assert_msg(strtod(text, NULL) == number, "%s", text);
+	int digits = (int)count_digits(text);
+	if (digits > 1) {
+		snprintf(shorter, sizeof(shorter), "%.*e", digits - 2, number);
+		ck_assert_msg(strtod(shorter, NULL) != number, "%s, but %s", text, shorter);
+	}
+	_cleanup_doc_ struct doc *doc = doc_of(text);
+	double back = 1e99;
+	ck_assert_int_eq(perch_json_double(doc->root, &back), 0);
+	ck_assert_msg(back == number, "%s", text);
+}
+
 /* Every double comes back, and no shorter text would have done. */
 START_TEST(random_doubles_come_back)
 {
@@ -247,20 +263,47 @@ START_TEST(random_doubles_come_back)
 			bits &= UINT64_C(0x800fffffffffffff); /* near zero */
 		double number;
 		memcpy(&number, &bits, sizeof(number));
-		if (!isfinite(number))
-			continue;
-		char text[JSON_DOUBLE_MAX + 1], shorter[64];
-		text[json_format_double(number, text)] = '\0';
-		ck_assert_msg(strtod(text, NULL) == number, "%s", text);
-		int digits = (int)count_digits(text);
-		if (digits > 1) {
-			snprintf(shorter, sizeof(shorter), "%.*e", digits - 2, number);
-			ck_assert_msg(strtod(shorter, NULL) != number, "%s, but %s", text, shorter);
-		}
+		if (isfinite(number))
+			check_comes_back(number);
+	}
+}
+END_TEST
+
+/* Those of a usual size, which go a quicker way: few digits, all digits, powers of two and their
+ * neighbours. */
+START_TEST(usual_doubles_come_back)
+{
+	uint64_t state = 3;
+	for (int i = 0; i < 20000; i++) {
+		uint64_t random = random_next(&state);
+		double size = ldexp(1, (int)(random >> 8 & 127) - 40);
+		double numbers[] = { (double)(random % 1000000000) / 1000, size,
+			size * (1 + (double)(random >> 11) * 0x1p-53), nextafter(size, i % 2 ? 0 : 1e300),
+			(double)(random >> 11), (double)(random % 100000) / 8 + 0.1 };
+		check_comes_back(numbers[i % (int)COUNT(numbers)]);
+	}
+}
+END_TEST
+
+/* Exactly between two doubles, and a digit to either side. */
+START_TEST(halfway_numbers_go_to_the_even_double)
+{
+	uint64_t state = 5;
+	for (int i = 0; i < 5000; i++) {
+		uint64_t odd = random_next(&state) >> 10 | UINT64_C(1) << 53 | 1;
+		const char *const ends[] = { "", ".5", ".25", "e0", "e1", "0e-1", "e-5" };
+		char text[64];
+		snprintf(text, sizeof(text), "%llu%s", (unsigned long long)odd + (unsigned)(i % 3) - 1,
+			ends[i % (int)COUNT(ends)]);
+		_cleanup_doc_ struct doc *doc = doc_of(text);
+		double number = 0;
+		ck_assert_int_eq(perch_json_double(doc->root, &number), 0);
+		ck_assert_msg(number == strtod(text, NULL), "%s", text);
 	}
 }
 END_TEST
 
 SUITE_MAIN("json_number", whole_numbers, the_digits_of_huge_numbers_stay,
 	doubles_in_their_shortest_form, the_locale_does_not_matter, too_large_for_a_double,
-	random_texts_read_as_strtod_does, random_doubles_come_back)
+	random_texts_read_as_strtod_does, random_doubles_come_back, usual_doubles_come_back,
+	halfway_numbers_go_to_the_even_double)

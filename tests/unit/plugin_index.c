@@ -1,13 +1,17 @@
 /* plugin_index: an index of plugins, as a file that the user's configuration names. */
 #include "harness/folder.h"
 #include "harness/oom.h"
+#include "harness/proc.h"
+#include "harness/repository.h"
 #include "harness/suite.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "plugins/plugin_index.h"
+#include "plugins/process.h"
 
 static const char text[] = "[[plugins]]\n"
 						   "name = 'fledge-sql'\n"
@@ -117,5 +121,70 @@ START_TEST(without_memory)
 }
 END_TEST
 
+/* ---- in a repository ----------------------------------------------------------------- */
+
+/* With a configuration that names this index; what index_read says, with its words in err. */
+static int read_from(
+	const char *place, struct plugin_index *index, struct arena *arena, perch_err *err)
+{
+	perch_host *host = proc_host();
+	struct workshop workshop = { .host = host };
+	struct buf config = { 0 };
+	buf_printf(&config, "[registry]\nindex = '%s'\n", place);
+	folder_write_n("config.toml", (struct str){ config.data, config.len });
+	buf_free(&config);
+	int r = index_read(&workshop, folder_path("."), arena, index, err);
+	perch_host_free(host);
+	return r;
+}
+
+static void check_refused(const char *place, const char *words)
+{
+	struct arena arena = { 0 };
+	struct plugin_index index;
+	perch_err err = { 0 };
+	int r = read_from(place, &index, &arena, &err);
+	ck_assert_int_lt(r, 0);
+	ck_assert_msg(strstr(err.text, words), "%s: %s", place, err.text);
+	arena_free(&arena);
+}
+
+START_TEST(an_index_may_be_a_repository)
+{
+	struct arena arena = { 0 };
+	struct plugin_index index;
+	perch_err err = { 0 };
+	setenv("XDG_CONFIG_HOME", repository_folder(), 1);
+	setenv("XDG_DATA_HOME", folder_path("data"), 1);
+	repository_new("list");
+	char *place = str_join("file://", folder_path("list"), NULL);
+	check_refused(place, "the repository of the index has no file index.toml");
+	folder_write("list/index.toml", text);
+	free(folder_run("git -C list add . && git -C list commit -q -m index"));
+	int r = read_from(place, &index, &arena, &err);
+	ck_assert_msg(r == 0, "%s", err.text);
+	check_entries(&index);
+	folder_write("elsewhere.toml", text);
+	free(folder_run("ln -sf '%s' list/index.toml && git -C list commit -q -a -m link",
+		folder_path("elsewhere.toml")));
+	check_refused(place, "the repository of the index has no file index.toml");
+	free(place);
+	arena_free(&arena);
+}
+END_TEST
+
+START_TEST(what_is_no_index_is_refused_with_words)
+{
+	setenv("XDG_CONFIG_HOME", repository_folder(), 1);
+	setenv("XDG_DATA_HOME", folder_path("data"), 1);
+	check_refused("", "no index of plugins is configured: write index = ");
+	char *place = str_join("file://", folder_path("none"), NULL);
+	check_refused(place, "none");
+	check_refused("a b c", "a b c");
+	free(place);
+}
+END_TEST
+
 SUITE_MAIN("plugin-index", entries_are_read, what_makes_no_sense_is_refused_with_its_place,
-	an_index_has_so_many_plugins_and_no_more, without_memory)
+	an_index_has_so_many_plugins_and_no_more, without_memory, an_index_may_be_a_repository,
+	what_is_no_index_is_refused_with_words)

@@ -213,6 +213,10 @@ BOTH(what_has_not_begun_is_given_back)
 	"{\"event\":\"error\",\"code\":\"" code "\",\"message\":\"" message "\"}\n" \
 	"{\"event\":\"end\",\"success\":false,\"state\":\"" state "\"}\n"
 
+#define RESULT(texts, code, message)                                                     \
+	"{\"success\":false,\"exit_code\":-1,\"" texts "\":\"\",\"error\":{\"code\":\"" code \
+	"\",\"message\":\"" message "\"}}"
+
 static void cancelling(enum queue_world_driver driver)
 {
 	queue_world_open(driver, NULL);
@@ -224,7 +228,7 @@ static void cancelling(enum queue_world_driver driver)
 	const struct queue_world_job *job = queue_world_await("a2", QUEUE_CANCELLED, 2);
 	ck_assert_str_eq(
 		job->texts, ENDED("cancelled", "it was cancelled before it began", "cancelled"));
-	ck_assert_str_eq(job->result, "{\"success\":false,\"exit_code\":-1,\"text\":\"\"}");
+	ck_assert_str_eq(job->result, RESULT("text", "cancelled", "it was cancelled before it began"));
 	queue_world_cancel("a1");
 	queue_world_await_rung("a1");
 	ck_assert_int_eq(queue_world_renew("a1", fence), QUEUE_CANCEL);
@@ -284,7 +288,7 @@ static void what_nobody_offers(enum queue_world_driver driver)
 	queue_world_reap();
 	const struct queue_world_job *told = queue_world_await("j1", QUEUE_FAILED, 2);
 	ck_assert_str_eq(told->texts, ENDED("nobody", "no worker offers what it needs", "failed"));
-	ck_assert_str_eq(told->result, "{\"success\":false,\"exit_code\":-1,\"output\":\"\"}");
+	ck_assert_str_eq(told->result, RESULT("output", "nobody", "no worker offers what it needs"));
 	queue_world_await("j2", QUEUE_RUNNING, 0);
 }
 BOTH(what_nobody_offers)

@@ -137,29 +137,26 @@ static int die_while_asked_for_mounts(
 	return -ECANCELED;
 }
 
-/* Reaps one child. 0 when none has ended in time, -1 when there is none. */
-static pid_t reap_one(void)
+static int find_no_mounts(
+	void *data, const struct room_mount **ret_mounts, size_t *ret_count, perch_err *err)
 {
-	pid_t pid = 0;
-	for (int waited_ms = 0; pid == 0 && waited_ms < 20000; waited_ms++) {
-		pid = waitpid(-1, NULL, WNOHANG);
-		if (pid == 0)
-			usleep(1000);
-	}
-	return pid;
+	(void)data, (void)ret_mounts, (void)ret_count, (void)err;
+	return 0;
 }
 
-/* Everything that a killed host leaves becomes a child of the test, and must end. */
-static void expect_no_heirs(void)
+static const struct sock_fprog *die_meanwhile(void *data)
 {
-	pid_t pid;
-	do
-		pid = reap_one();
-	while (pid > 0);
-	if (pid == 0)
-		kill(proc_first_child(), SIGKILL);
-	ck_assert_msg(pid < 0, "a room's init has outlived its host");
+	(void)data;
+	kill(getpid(), SIGKILL);
+	return NULL;
 }
+
+/* While the init waits, as one that has nothing to do before or has, and while it furnishes. */
+static const struct room_wish deadly[] = {
+	{ .find = die_while_asked_for_mounts },
+	{ .find = die_while_asked_for_mounts, .is_usual = true },
+	{ .find = find_no_mounts, .meanwhile = die_meanwhile, .is_usual = true },
+};
 
 QUARTERS_TEST(a_host_that_is_killed_while_an_init_waits_leaves_nobody)
 {
@@ -168,10 +165,10 @@ QUARTERS_TEST(a_host_that_is_killed_while_an_init_waits_leaves_nobody)
 		if (fork() == 0) {
 			struct room *room;
 			perch_host *host = make_host_with_low_descriptors();
-			room_open_with(host, die_while_asked_for_mounts, NULL, &room, NULL);
+			room_open_with(host, &deadly[(size_t)i % COUNT(deadly)], &room, NULL);
 			_exit(1);
 		}
-		expect_no_heirs();
+		quarters_expect_no_heirs();
 	}
 }
 
@@ -192,13 +189,12 @@ QUARTERS_TEST(a_surviving_fork_of_the_host_keeps_no_init_waiting)
 	pid_t killed = fork();
 	if (killed == 0) {
 		struct room *room;
-		perch_host *host = quarters_host();
-		room_open_with(host, fork_and_die, NULL, &room, NULL);
+		room_open_with(quarters_host(), &(struct room_wish){ .find = fork_and_die }, &room, NULL);
 		_exit(1);
 	}
 	ck_assert_int_eq(waitpid(killed, NULL, 0), killed);
 	/* The init and the fork: one of them ends by itself. */
-	pid_t first = reap_one();
+	pid_t first = quarters_reap_one();
 	while (proc_children()) {
 		pid_t left = proc_first_child();
 		kill(left, SIGKILL);
@@ -226,7 +222,7 @@ QUARTERS_TEST(a_host_that_is_killed_at_any_time_leaves_nobody)
 		kill(pid, SIGKILL);
 		close(ready[0]);
 		close(ready[1]);
-		expect_no_heirs();
+		quarters_expect_no_heirs();
 	}
 }
 
@@ -344,33 +340,6 @@ QUARTERS_TEST(who_stops_everybody_does_not_stop_the_host)
 	ck_assert_uint_eq(proc_children(), 0);
 }
 
-enum { NEWBORNS = 200 };
-
-/* In the memory of the host, where a newborn could be asked for it. */
-static const char secret[] = "perch's secret";
-
-QUARTERS_TEST(nobody_in_it_sees_the_hosts_memory)
-{
-	perch_host *host = quarters_host();
-	struct room *room = quarters_open(host, NULL, 0);
-	char address[32];
-	snprintf(address, sizeof(address), "%ld", (long)(uintptr_t)secret);
-	struct record hostile = { 0 };
-	quarters_start(host, room, QUARTERS_CHILD("peek", address), &hostile);
-	proc_until_lines(host, &hostile, 1);
-	for (int i = 0; i < NEWBORNS; i++) {
-		struct record record = { 0 };
-		quarters_exec(host, room, QUARTERS_CHILD("exit", "0"), &record);
-		record_free(&record);
-	}
-	perch_child_close_stdin(hostile.child);
-	proc_until(host, &hostile.ended);
-	ck_assert_str_eq(record_out(&hostile), "ready\nsafe\n");
-	record_free(&hostile);
-	room_close(room);
-	perch_host_free(host);
-}
-
 SUITE_MAIN("room-end", a_daemon_dies_with_the_room, everything_dies_with_the_host,
 	a_surviving_fork_of_the_host_keeps_nothing_alive,
 	a_host_that_is_killed_while_an_init_waits_leaves_nobody,
@@ -378,4 +347,4 @@ SUITE_MAIN("room-end", a_daemon_dies_with_the_room, everything_dies_with_the_hos
 	a_host_that_is_killed_at_any_time_leaves_nobody, a_room_can_be_closed_before_its_children,
 	a_host_can_be_freed_after_closing_rooms_with_children,
 	a_room_whose_init_was_killed_lets_nobody_in, a_child_dies_with_its_thread_where_that_is_wanted,
-	who_stops_everybody_does_not_stop_the_host, nobody_in_it_sees_the_hosts_memory)
+	who_stops_everybody_does_not_stop_the_host)

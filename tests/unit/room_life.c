@@ -13,6 +13,73 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+/* ---- a host that works while its room is furnished ------------------------------ */
+
+enum { HIDDEN = 200 };
+
+/* What the room's init fails with must not be found here. */
+struct worker {
+	struct room_mount mounts[HIDDEN + 1];
+	int calls;
+	int wrong;
+};
+
+static int find_them_later(
+	void *data, const struct room_mount **ret_mounts, size_t *ret_count, perch_err *err)
+{
+	(void)err;
+	struct worker *worker = data;
+	*ret_mounts = worker->mounts;
+	*ret_count = COUNT(worker->mounts);
+	return 0;
+}
+
+static const struct sock_fprog *fail_meanwhile(void *data)
+{
+	struct worker *worker = data;
+	for (worker->calls = 0; worker->calls < 20000; worker->calls++)
+		worker->wrong += close(-1) == 0 || errno != EBADF;
+	return NULL;
+}
+
+QUARTERS_TEST(a_host_keeps_its_errno_while_a_room_is_furnished)
+{
+	static struct worker worker;
+	quarters_prepare("mkdir -p tmp secret && echo key >secret/key");
+	const char *secret = quarters_path("secret");
+	worker.mounts[0] = (struct room_mount){ ROOM_TMP, quarters_path("tmp"), 0, 0 };
+	for (size_t i = 1; i < COUNT(worker.mounts); i++)
+		worker.mounts[i] =
+			(struct room_mount){ ROOM_HIDE, i % 2 ? "/nowhere/to/be/found" : secret, 0, 0 };
+	const struct room_wish wish = {
+		.find = find_them_later,
+		.meanwhile = fail_meanwhile,
+		.data = &worker,
+		.is_usual = true,
+	};
+	perch_host *host = quarters_host();
+	struct room *room;
+	ck_assert_int_eq(room_open_with(host, &wish, &room, NULL), 0);
+	ck_assert_int_gt(worker.calls, 0);
+	ck_assert_int_eq(worker.wrong, 0);
+	quarters_expect(host, room, "ls -A secret; echo new >tmp/file && cat tmp/file", "new\n");
+	room_close(room);
+	perch_host_free(host);
+}
+
+/* Its file systems are made before the mounts are known. */
+QUARTERS_TEST(a_usual_room_has_no_size_of_its_own)
+{
+	struct worker worker = { .calls = 0 };
+	for (size_t i = 0; i < COUNT(worker.mounts); i++)
+		worker.mounts[i] = (struct room_mount){ ROOM_TMP, "/tmp", 4096, 0 };
+	const struct room_wish wish = { .find = find_them_later, .data = &worker, .is_usual = true };
+	perch_host *host = quarters_host();
+	struct room *room;
+	ck_assert_int_eq(room_open_with(host, &wish, &room, NULL), -EINVAL);
+	perch_host_free(host);
+}
+
 /* ---- as without a room --------------------------------------------------------- */
 
 QUARTERS_TEST(ends_are_told_as_without_a_room)
@@ -291,7 +358,9 @@ QUARTERS_TEST(the_host_hears_of_its_children_alone)
 	perch_host_free(host);
 }
 
-SUITE_MAIN("room-life", ends_are_told_as_without_a_room, children_are_stopped_as_without_a_room,
-	streams_work_as_without_a_room, failures_are_told_as_without_a_room, many_children_share_a_room,
-	many_rooms_leave_nothing, threads_have_rooms_at_the_same_time,
-	whether_the_host_can_be_looked_into_stays_as_it_was, the_host_hears_of_its_children_alone)
+SUITE_MAIN("room-life", a_host_keeps_its_errno_while_a_room_is_furnished,
+	a_usual_room_has_no_size_of_its_own, ends_are_told_as_without_a_room,
+	children_are_stopped_as_without_a_room, streams_work_as_without_a_room,
+	failures_are_told_as_without_a_room, many_children_share_a_room, many_rooms_leave_nothing,
+	threads_have_rooms_at_the_same_time, whether_the_host_can_be_looked_into_stays_as_it_was,
+	the_host_hears_of_its_children_alone)

@@ -91,6 +91,27 @@ START_TEST(a_pin_covers_what_a_model_is_told_however_it_is_written)
 }
 END_TEST
 
+/* The order of members says nothing; that of a list does. */
+START_TEST(a_pin_knows_the_order_of_lists)
+{
+	static const char *const texts[] = {
+		"{\"name\":\"n\",\"inputSchema\":{\"type\":\"object\",\"required\":[\"a\",[1,{\"x\":1,"
+		"\"y\":2}]]}}",
+		"{\"inputSchema\":{\"required\": [\"a\", [1,{\"y\":2,\"x\":1} ] "
+		"],\"type\":\"object\"},\"name\":\"n\"}",
+		"{\"name\":\"n\",\"inputSchema\":{\"type\":\"object\",\"required\":[[1,{\"x\":1,\"y\":2}],"
+		"\"a\"]}}",
+	};
+	struct arena arena = { 0 };
+	struct tool_known tools[3];
+	for (size_t i = 0; i < 3; i++)
+		ck_assert_int_eq(read_tool(texts[i], &arena, &tools[i], NULL), 0);
+	ck_assert_str_eq(tools[0].pin, tools[1].pin);
+	ck_assert_str_ne(tools[0].pin, tools[2].pin);
+	arena_free(&arena);
+}
+END_TEST
+
 static const char *const wrong[] = {
 	"7",
 	"{}",
@@ -252,6 +273,6 @@ START_TEST(memory_that_runs_out_is_told)
 END_TEST
 
 SUITE_MAIN("server-pin", a_tool_is_read, a_pin_covers_what_a_model_is_told_however_it_is_written,
-	what_cannot_be_shown_is_no_tool, a_difference_reads_by_lines, differences_of_lines,
-	long_differences_are_shown_whole, what_hides_is_revealed,
+	a_pin_knows_the_order_of_lists, what_cannot_be_shown_is_no_tool, a_difference_reads_by_lines,
+	differences_of_lines, long_differences_are_shown_whole, what_hides_is_revealed,
 	secrets_are_written_for_their_owner_and_read_again, memory_that_runs_out_is_told)

@@ -114,6 +114,47 @@ START_TEST(what_comes_together_is_one_transaction)
 }
 END_TEST
 
+/* A ticket that was taken by a clock far ahead. */
+START_TEST(a_later_ticket_has_a_higher_number_whatever_the_clock_says)
+{
+	const struct arguments ahead = { .key = state_key, .number = INT64_MAX / 2 };
+	state_new();
+	perch_host *host = state_host();
+	struct sessions *sessions = state_sessions(host);
+	struct arguments there = ahead;
+	there.holder = sessions->presence.number;
+	ck_assert_int_eq(database_run(&sessions->database, SQL_TICKET_TAKE, &there, NULL), 0);
+	struct ticket first = { 0 };
+	for (int i = 1; i <= 3; i++) {
+		int64_t number = 0;
+		ck_assert_int_eq(ticket_take(&sessions->database, &sessions->presence, &state_key, &number,
+							 &first, NULL),
+			0);
+		ck_assert_int_eq(number, ahead.number + i);
+		ck_assert_int_eq(first.number, ahead.number);
+		ck_assert_int_eq(first.holder, there.holder);
+	}
+	state_close(host, sessions);
+}
+END_TEST
+
+/* While the agent runs, so that it is not waited for behind its end. */
+START_TEST(what_the_end_needs_is_prepared_behind_the_beginning)
+{
+	state_new();
+	perch_host *host = state_host();
+	struct sessions *sessions = state_sessions(host);
+	struct asked asked;
+	asked_take(host, sessions, &asked);
+	state_settle(host);
+	ck_assert_ptr_nonnull(sessions->database.statements[SQL_SESSION_SET_ID]);
+	ck_assert_ptr_nonnull(sessions->database.statements[SQL_SESSION_COUNT]);
+	ck_assert_ptr_nonnull(sessions->database.statements[SQL_TICKET_DROP]);
+	asked_end(&asked);
+	state_close(host, sessions);
+}
+END_TEST
+
 START_TEST(sessions_do_not_wait_for_each_other)
 {
 	enum { SESSIONS = 300 };
@@ -148,6 +189,7 @@ START_TEST(sessions_do_not_wait_for_each_other)
 	ck_assert_int_eq(sessions_list(sessions, NULL, &arena, &records, &count, NULL), 0);
 	ck_assert_uint_eq(count, SESSIONS);
 	const struct session_key one = { "/p", "g", "17" };
+	sessions_finish(sessions); /* a checkpoint may be writing: it is waited for */
 	ck_assert_int_eq(sessions_remove(sessions, &one, NULL), 1);
 	ck_assert_int_eq(sessions_remove(sessions, &one, NULL), 0);
 	ck_assert_int_eq(sessions_list(sessions, "/p", &arena, &records, &count, NULL), 0);
@@ -272,6 +314,8 @@ START_TEST(without_memory)
 END_TEST
 
 SUITE_MAIN("sessions", a_session_is_kept, files_are_private, turns_of_a_session_go_in_order,
-	what_comes_together_is_one_transaction, sessions_do_not_wait_for_each_other,
+	what_comes_together_is_one_transaction,
+	a_later_ticket_has_a_higher_number_whatever_the_clock_says,
+	what_the_end_needs_is_prepared_behind_the_beginning, sessions_do_not_wait_for_each_other,
 	lists_the_last_used_first, closing_leaves_the_queue, refuses_a_key_that_is_too_long,
 	without_memory)

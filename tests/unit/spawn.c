@@ -13,8 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "harness/folder.h"
 #include "proc/confine.h"
+#include "proc/host.h"
 
 /* Starting `program` must fail with this code, stage and words; and leave
  * neither a process nor a descriptor behind. */
@@ -55,6 +57,26 @@ static perch_host *host_with_guard_running(void)
 	record_free(&record);
 	return host;
 }
+
+/* Whatever was going on between the decision and the birth. */
+START_TEST(what_is_late_is_not_born)
+{
+	const char *const argv[] = { "/bin/sh", "-c", "echo x >>ran", NULL };
+	perch_child_spec spec = PERCH_CHILD_SPEC_INIT;
+	perch_host *host = host_with_guard_running();
+	ck_assert_int_eq(chdir(folder_new()), 0);
+	spec.argv = argv;
+	host->births_until_ns = clock_now_ns();
+	check_failure(host, &spec, -ETIME, "time", "too late");
+	ck_assert_int_ne(access("ran", F_OK), 0);
+	host->births_until_ns = clock_after(clock_now_ns(), NEVER);
+	struct record record = { 0 };
+	proc_run(host, argv, &record);
+	record_free(&record);
+	ck_assert_int_eq(access("ran", F_OK), 0);
+	perch_host_free(host);
+}
+END_TEST
 
 START_TEST(every_failure_names_its_stage_and_reason)
 {
@@ -229,8 +251,8 @@ START_TEST(a_confinement_that_fails_starts_nothing)
 }
 END_TEST
 
-SUITE_MAIN("spawn", every_failure_names_its_stage_and_reason, too_large_arguments_are_explained,
-	a_missing_directory_is_named, a_command_on_path_that_is_not_executable,
-	a_directory_on_path_that_is_not_for_us_holds_nothing, too_many_processes_are_explained,
-	too_many_descriptors_are_explained, a_spec_needs_an_argv,
+SUITE_MAIN("spawn", what_is_late_is_not_born, every_failure_names_its_stage_and_reason,
+	too_large_arguments_are_explained, a_missing_directory_is_named,
+	a_command_on_path_that_is_not_executable, a_directory_on_path_that_is_not_for_us_holds_nothing,
+	too_many_processes_are_explained, too_many_descriptors_are_explained, a_spec_needs_an_argv,
 	a_confinement_that_fails_starts_nothing)

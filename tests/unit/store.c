@@ -353,6 +353,31 @@ static int store_and_load(void *data)
 	return r;
 }
 
+/* A file that is not ours is moved away, which is told. */
+static int set_aside(void *data)
+{
+	struct store *store = NULL;
+	warnings = 0;
+	folder_write("state.json", "no JSON");
+	int r = store_new(data, &store);
+	if (r == 0) {
+		store_on_warning(store, keep_warning, NULL);
+		r = set(store, "k", "value");
+	}
+	if (r == 0)
+		r = store_flush(store);
+	ck_assert(r < 0 || warnings);
+	store_free(store);
+	return r;
+}
+
+START_TEST(nothing_is_set_aside_in_silence)
+{
+	const char *folder = folder_new();
+	oom_every(set_aside, (void *)(uintptr_t)folder);
+}
+END_TEST
+
 START_TEST(every_allocation_may_fail)
 {
 	const char *folder = folder_new();
@@ -369,5 +394,5 @@ SUITE_MAIN("store", writes_pretty_and_sorted_with_tight_rights, merges_with_what
 	reads_what_other_programs_wrote, rejects_keys_and_values_that_cannot_be,
 	rejects_more_keys_than_allowed, rejects_what_would_make_the_file_too_large,
 	holds_no_more_than_could_be_written, leaves_a_foreign_file_with_too_much_in_it_readable,
-	every_allocation_may_fail, values_can_be_set_and_read_while_others_are_written,
-	what_is_written_counts_until_it_is)
+	nothing_is_set_aside_in_silence, every_allocation_may_fail,
+	values_can_be_set_and_read_while_others_are_written, what_is_written_counts_until_it_is)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "perch/perch.h"
+#include "sandbox/reuse/dir_cache.h"
 
 static perch_host *host;
 
@@ -326,6 +327,7 @@ START_TEST(every_allocation_may_fail)
 	perch_tool_binding *binding = bind(TOOL("echo"));
 	/* What the host keeps for later, its first call makes. */
 	ck_assert_int_eq(make_call(binding), 0);
+	ck_assert_ptr_nonnull(dir_cache_of(host)); /* kept where rules cannot be made ahead */
 	ck_assert_uint_gt(oom_every(make_call, binding), 5);
 	perch_tool_binding_free(binding);
 	end();

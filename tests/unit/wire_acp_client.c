@@ -48,7 +48,17 @@ static void scene_said(void *data, const struct acp_said *said)
 	scene_add(names[said->kind], text);
 }
 
-static const struct acp_client_table scene_table = { .send = scene_send, .said = scene_said };
+static void scene_keep(void *data, struct acp_talk *talk, struct str line)
+{
+	(void)data;
+	(void)line;
+	ck_assert_ptr_nonnull(talk);
+	buf_append_text(&scene.log, "kept\n");
+}
+
+static const struct acp_client_table scene_table = {
+	.send = scene_send, .said = scene_said, .keep = scene_keep
+};
 
 static char *scene_spell(const char *text)
 {
@@ -321,13 +331,15 @@ START_TEST(what_is_offered_is_asked_for_and_answered)
 				 "'message':'no'}}\n");
 	scene_hear(READ("s"));
 	scene_hear("{@J,'method':'$/cancel_request','params':{'requestId':'f'}}");
-	ck_assert(scene_has("'message':'the prompt is over'") && scene_has("withdrawn "));
+	ck_assert(scene_has("'code':-32800,'message':'the request or its prompt was cancelled'") &&
+		scene_has("withdrawn "));
 	scene_hear(READ("s"));
 	buf_clear(&scene.log);
 	acp_talk_cancel(scene.talk); /* what is done for it goes on until its end */
 	scene_expect("> {@J,'method':'session/cancel','params':{'sessionId':'s'}}\n");
 	scene_hear(STOPPED);
-	scene_expect("> {@J,'id':'f','error':{'code':-32603,'message':'the prompt is over'}}\nstopped "
+	scene_expect("> {@J,'id':'f','error':{'code':-32800,'message':'the request or its prompt was "
+				 "cancelled'}}\nstopped "
 				 "end_turn\n");
 	acp_talk_answer(scene.talk, scene.number, STR("{}"));
 	scene_hear(READ("s"));
@@ -447,6 +459,30 @@ START_TEST(a_cancelled_prompt_still_ends)
 }
 END_TEST
 
+/* All of its session is kept, and what takes back a question that may be among that. */
+START_TEST(a_talk_that_is_held_is_not_told)
+{
+	ck_assert_int_eq(scene_begin(), 0);
+	for (enum stage stage = BEFORE; stage < BUSY; stage++)
+		scene_step(stage);
+	acp_talk_hold(scene.talk, true);
+	buf_clear(&scene.log);
+	scene_hear(CHUNK);
+	scene_hear(MAY("'sessionId':'s','toolCall':{'toolCallId':'c'}," OPTIONS));
+	scene_hear("{@J,'method':'$/cancel_request','params':{'requestId':'q'}}");
+	scene_hear(STOPPED);
+	scene_expect("kept\nkept\nkept\nkept\n");
+	scene_hear("{@J,'id':99,'result':{}}");
+	ck_assert(!scene_has("kept"));
+	acp_talk_hold(scene.talk, false);
+	buf_clear(&scene.log);
+	scene_hear(CHUNK);
+	scene_hear(STOPPED);
+	ck_assert(!scene_has("kept") && scene_has("hi"));
+	scene_end();
+}
+END_TEST
+
 START_TEST(questions_and_lines_have_limits)
 {
 	ck_assert_int_eq(scene_begin(), 0);
@@ -501,4 +537,5 @@ END_TEST
 SUITE_MAIN("wire-acp-client", whatever_an_agent_says_the_conversation_goes_on, a_conversation,
 	what_is_offered_is_asked_for_and_answered, forms_are_of_a_prompt_or_of_what_opens_a_session,
 	requests_without_end_are_refused, an_old_session_is_gone_on_with_or_made_anew,
-	a_cancelled_prompt_still_ends, questions_and_lines_have_limits, without_memory_it_says_so)
+	a_cancelled_prompt_still_ends, questions_and_lines_have_limits, a_talk_that_is_held_is_not_told,
+	without_memory_it_says_so)

@@ -4,6 +4,7 @@
 #include "wire/http_text.h"
 
 #include <errno.h>
+#include <string.h>
 
 START_TEST(decoding)
 {
@@ -220,5 +221,36 @@ START_TEST(lists_and_numbers)
 }
 END_TEST
 
+/* Every byte at every place of a text, beside those that differ from it by the upper bit alone. */
+START_TEST(letters_of_lines)
+{
+	char text[21];
+	for (size_t at = 0; at < sizeof(text); at++) {
+		for (int byte = 0; byte < 256; byte++) {
+			memset(text, 0xa0, sizeof(text));
+			text[at] = (char)byte;
+			bool is_control = (byte < ' ' && byte != '\t') || byte == 0x7f;
+			size_t found = http_line_span(text, sizeof(text));
+			if (found != (is_control ? at : sizeof(text)))
+				ck_abort_msg("byte %d at %zu: %zu", byte, at, found);
+		}
+	}
+	ck_assert_uint_eq(http_line_span("ab\r\n", 2), 2);
+	ck_assert_uint_eq(http_line_span("", 0), 0);
+}
+END_TEST
+
+START_TEST(letters_of_tokens)
+{
+	for (int byte = 0; byte < 256; byte++) {
+		bool is_mark = byte && strchr("!#$%&'*+-.^_`|~", byte);
+		bool is_letter = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
+		bool is_good = is_mark || is_letter || (byte >= '0' && byte <= '9');
+		ck_assert_msg(http_is_token_char((char)byte) == is_good, "byte %d", byte);
+		ck_assert_msg(http_is_alnum((char)byte) == (is_good && !is_mark), "byte %d", byte);
+	}
+}
+END_TEST
+
 SUITE_MAIN("wire-http-url", decoding, parameters, segments, routing, methods_of_a_path,
-	tables_that_are_wrong, lists_and_numbers)
+	tables_that_are_wrong, lists_and_numbers, letters_of_lines, letters_of_tokens)

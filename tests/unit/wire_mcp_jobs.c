@@ -252,6 +252,24 @@ START_TEST(a_tool_is_shown_as_the_version_has_it)
 }
 END_TEST
 
+/* A schema of an object is shown as it was stored. */
+START_TEST(a_tool_tells_which_verdict_is_in_force)
+{
+	struct mcp_tool shown = { .name = STR("n"),
+		.input_schema = STR("{\"required\":[\"a\"], \"type\":\"object\"}"),
+		.verdict = STR("response"),
+		.is_destructive = true };
+	world_greet(&world, LEGACY_HELLO(NOW, "{}"));
+	world_say(&world, "{@J,'id':1,'method':'tools/list'}");
+	mcp_job_list(world_job(&world), 1, mcp_world_write_tool, &shown);
+	world_expect(&world,
+		"!list tools\n{@J,'id':1,'result':{'tools':[{'name':'n','inputSchema':{'required':['a'],"
+		"'type':'object'},'annotations':{'readOnlyHint':false,'destructiveHint':true,"
+		"'openWorldHint':true},'_meta':{'perch/verdict':'response'}}]}}\n");
+	world_close(&world);
+}
+END_TEST
+
 /* ---- cutting ----------------------------------------------------------------- */
 
 START_TEST(a_long_result_is_cut_and_kept)
@@ -344,5 +362,5 @@ END_TEST
 SUITE_MAIN("wire-mcp-jobs", a_call_has_a_result, other_results_are_objects, progress_rises,
 	a_heart_beats_while_nothing_is_said, logging_is_for_those_who_ask,
 	a_cancelled_call_is_not_answered, a_list_comes_in_pages, a_tool_is_shown_as_the_version_has_it,
-	a_long_result_is_cut_and_kept, what_is_cut_depends_on_what_is_long,
-	what_is_too_long_to_be_kept_is_lost)
+	a_tool_tells_which_verdict_is_in_force, a_long_result_is_cut_and_kept,
+	what_is_cut_depends_on_what_is_long, what_is_too_long_to_be_kept_is_lost)

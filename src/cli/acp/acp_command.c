@@ -107,7 +107,7 @@ static int acp_command_start(
 		.warn = acp_command_warn,
 	};
 	perch_host *host = NULL;
-	r = cli_host_serve(&host);
+	r = cli_host_serve(NULL, NULL, &host);
 	if (r == 0)
 		r = acp_command_serve(host, &options);
 	perch_host_free(host);

@@ -23,6 +23,7 @@ struct agent_run {
 	struct agent_asker asker;
 	bool is_held; /* the turn: its output is not read */
 	bool is_over;
+	bool has_ended; /* its job has told so */
 	int code;
 	int signal; /* that came last; 0 = none */
 };
@@ -43,7 +44,7 @@ static void agent_run_event(perch_job *job, void *data, const perch_event *event
 	if (event->kind != PERCH_EVENT_END)
 		return;
 	run->code = event->end->exit_code;
-	run->is_over = true;
+	run->is_over = run->has_ended = true;
 }
 
 /* The reader of stdout gets as much time as the agent; after a second signal nothing waits for it.
@@ -117,6 +118,7 @@ static int agent_run_open_host(struct agent_run *run, perch_err *err)
 	int r = cli_make_host(agent_run_host_log, run, &run->host, err);
 	if (r < 0)
 		return r;
+	run->host->runs_once = true;
 	run->asker = (struct agent_asker){
 		.cli = run->cli, .host = run->host, .say = agent_run_say, .say_data = run
 	};
@@ -234,10 +236,19 @@ static int agent_run_to_the_end(struct agent_run *run)
 	return agent_run_exit_code(run);
 }
 
+/* Behind the end of its turn the process ends: most of what the service has goes with it sooner
+ * than it is taken apart. */
+static bool agent_run_leaves_service(const struct agent_run *run)
+{
+	return run->has_ended && !run->cli->trace;
+}
+
 static void agent_run_close(struct agent_run *run)
 {
-	perch_job_free(run->job);
-	perch_service_free(run->service);
+	if (!agent_run_leaves_service(run)) {
+		perch_job_free(run->job);
+		perch_service_free(run->service);
+	}
 	agent_asker_free(&run->asker);
 	if (run->has_signals)
 		signals_close(&run->signals);
@@ -256,6 +267,8 @@ static int agent_run(struct cli *cli, int argc, char **argv)
 	if (code == 0)
 		code = agent_run_to_the_end(&run);
 	agent_run_close(&run);
+	if (agent_run_leaves_service(&run))
+		exit(cli_program_finish(code));
 	return code;
 }
 

@@ -282,7 +282,9 @@ void chat_list_sessions(struct chat *chat)
 {
 	perch_sessions *sessions = NULL;
 	const perch_session *list = NULL;
+	const char *from = chat->words.from ? chat->words.from : "";
 	size_t count = 0;
+	bool is_any = false;
 	perch_err err = { 0 };
 	char text[256];
 	int r = perch_service_sessions(chat->service, &sessions, &err);
@@ -290,14 +292,17 @@ void chat_list_sessions(struct chat *chat)
 		r = perch_sessions_list(sessions, chat->words.profile, &list, &count, &err);
 	if (r < 0)
 		chat_show_note(chat, "error", str_from(err.text));
-	else if (!count)
-		chat_show_note(chat, NULL, STR("no session is stored yet"));
 	for (size_t i = 0; r == 0 && i < count; i++) {
+		if (strcmp(list[i].from, from) != 0)
+			continue; /* /session leads to none of another sender */
+		is_any = true;
 		bool is_this = strcmp(list[i].name, chat->session_name) == 0;
 		snprintf(text, sizeof(text), "%s %.100s  (%lld turn%s)", is_this ? "*" : " ", list[i].name,
 			(long long)list[i].turns, list[i].turns == 1 ? "" : "s");
 		chat_show_note(chat, NULL, str_from(text));
 	}
+	if (r == 0 && !is_any)
+		chat_show_note(chat, NULL, STR("no session is stored yet"));
 }
 
 static void chat_turns_tell_used(struct chat *chat, const char *what, const perch_agent_usage *used)

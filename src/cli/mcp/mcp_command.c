@@ -96,7 +96,7 @@ static int mcp_command_start(int argc, char **argv)
 	if (r)
 		return r;
 	perch_host *host = NULL;
-	r = cli_host_serve(&host);
+	r = cli_host_serve(NULL, NULL, &host);
 	if (r == 0)
 		r = mcp_command_serve(host, &options);
 	perch_host_free(host);

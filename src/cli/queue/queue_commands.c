@@ -42,7 +42,7 @@ static int queue_command_changed(const struct queue_inquiry *inquiry)
 
 static void queue_command_fail(struct queue_inquiry *inquiry, const char *format, const char *text)
 {
-	cli_error(NULL, format, text);
+	cli_error(queue_option_hint(text), format, text);
 	inquiry->status = EXIT_HOST;
 	inquiry->is_over = true;
 }
@@ -148,6 +148,26 @@ static int queue_command_read_dead(struct queue_inquiry *inquiry, const struct o
 	return 0;
 }
 
+static const char *queue_command_state(const void *data, size_t i)
+{
+	(void)data;
+	return i < QUEUE_STATES ? queue_state_name((enum queue_state)i) : NULL;
+}
+
+static int queue_command_want_state(struct queue_inquiry *inquiry, const char *word)
+{
+	inquiry->arguments[0] = str_from(word);
+	if (queue_state_find(str_from(word)) != QUEUE_STATES)
+		return 0;
+	const char *nearest = cli_nearest(word, queue_command_state, NULL);
+	char hint[160];
+	snprintf(hint, sizeof(hint), "did you mean '%s'?", nearest ? nearest : "");
+	return cli_usage_error(nearest ? hint
+								   : "there are: waiting, running, done, failed, cancelled, "
+									 "interrupted, dead",
+		"no job has the state '%s'", word);
+}
+
 /* Reads options and at most `most` words into the question, and asks. */
 static int queue_command_run(struct queue_inquiry *inquiry, size_t most, int argc, char **argv)
 {
@@ -169,7 +189,7 @@ static int queue_command_run(struct queue_inquiry *inquiry, size_t most, int arg
 	if (r == 0 && inquiry->is_dead)
 		r = queue_command_read_dead(inquiry, &words);
 	else if (r == 0 && words.count)
-		inquiry->arguments[0] = str_from(words.items[0]);
+		r = queue_command_want_state(inquiry, words.items[0]);
 	if (r == 0)
 		r = queue_command_ask(inquiry, &place);
 	queue_option_free(&place);

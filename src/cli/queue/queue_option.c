@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/macros.h"
 #include "cli/cli.h"
 #include "queue/mac.h"
 #include "queue/queue_redis.h"
@@ -44,21 +45,41 @@ int queue_option_read(const struct queue_words *words, struct queue_place *ret_p
 	const char *url = words->url ? words->url : getenv("PERCH_QUEUE");
 	perch_err err = { 0 };
 	*ret_place = (struct queue_place){ 0 };
-	if (!url || !url[0])
-		return 0;
-	ret_place->is_given = true;
-	int r = redis_url_parse(str_from(url), &ret_place->url, &err);
-	if (r == 0)
+	int r = queue_option_read_password(words->password_file, &ret_place->password, &err);
+	ret_place->is_given = url && url[0];
+	if (r == 0 && ret_place->is_given)
+		r = redis_url_parse(str_from(url), &ret_place->url, &err);
+	if (r == 0 && ret_place->is_given)
 		r = queue_option_read_shards(words->shards, &ret_place->shards, &err);
-	if (r == 0)
-		r = queue_option_read_password(words->password_file, &ret_place->password, &err);
-	if (r == 0 && words->key_file)
+	if (r == 0 && ret_place->is_given && words->key_file)
 		r = mac_read_key(words->key_file, &ret_place->key, &err);
 	if (r == 0)
 		return 0;
 	cli_error(NULL, "%s", err.text[0] ? err.text : perch_strerror(r));
 	queue_option_free(ret_place);
 	return EXIT_USAGE;
+}
+
+const char *queue_option_hint(const char *problem)
+{
+	static const struct {
+		const char *words, *hint;
+	} hints[] = {
+		{ "Connection refused",
+			"is redis-server running there? --queue or PERCH_QUEUE says where" },
+		{ "No such file",
+			"is redis-server running with --unixsocket PATH? --queue or PERCH_QUEUE says which" },
+		{ "Permission denied",
+			"the socket is another user's: redis-server --unixsocketperm, or his group" },
+		{ "WRONGPASS",
+			"--password-file or PERCH_QUEUE_PASSWORD has it; redis://USER@HOST names a user" },
+		{ "NOPERM", "the user of Redis needs the keys and channels {perch:*" },
+	};
+	for (size_t i = 0; i < COUNT(hints); i++) {
+		if (strstr(problem, hints[i].words))
+			return hints[i].hint;
+	}
+	return NULL;
 }
 
 void queue_option_free(struct queue_place *place)

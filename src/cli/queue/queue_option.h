@@ -25,6 +25,10 @@ struct queue_place {
 /* Returns 0, or an exit code after an error message. The variables are removed from the
  * environment, so that no child sees them. */
 int queue_option_read(const struct queue_words *words, struct queue_place *ret_place);
+
+/* What to do about words of a queue that will not do; NULL = nothing is known. */
+const char *queue_option_hint(const char *problem);
+
 void queue_option_free(struct queue_place *place);
 
 /* NULL where there is none. */

@@ -37,22 +37,28 @@ static int queue_show_status_json(const struct queue_found *found)
 	return cli_print_json(&json);
 }
 
+/* What a job needs is a text that anybody who reaches the queue may have written. */
+static void queue_show_need(struct page *page, const struct queue_row *need)
+{
+	buf_printf(&page->out, "ready: %lld for ", need->ready);
+	page_cut(page, str_from(need->cells[0]), 0);
+	if (need->workers)
+		buf_printf(&page->out, ", which %lld workers offer\n", need->workers);
+	else
+		buf_append_text(&page->out, ", which no worker offers\n");
+}
+
 int queue_show_status(struct cli *cli, struct queue_found *found)
 {
-	struct buf out = { 0 };
+	struct page page;
 	if (cli->json)
 		return queue_show_status_json(found);
+	page_begin(&page, cli);
 	for (size_t i = 0; i < QUEUE_COUNTS; i++)
-		buf_printf(&out, "%-12s %lld\n", queue_count_names[i], found->counts[i]);
-	for (size_t i = 0; i < found->count; i++) {
-		const struct queue_row *need = &found->rows[i];
-		buf_printf(&out, "ready: %lld for %s, ", need->ready, need->cells[0]);
-		if (need->workers)
-			buf_printf(&out, "which %lld workers offer\n", need->workers);
-		else
-			buf_append_text(&out, "which no worker offers\n");
-	}
-	return cli_print_text(&out);
+		buf_printf(&page.out, "%-12s %lld\n", queue_count_names[i], found->counts[i]);
+	for (size_t i = 0; i < found->count; i++)
+		queue_show_need(&page, &found->rows[i]);
+	return page_end(&page);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */

@@ -170,7 +170,7 @@ static int run_session_new_frontend(struct session *session, perch_err *err)
 		.colored = cli_wants_color(cli, stderr),
 		.verbose = cli->verbose,
 		.quiet = cli->quiet,
-		.utf8 = cli_is_utf8(),
+		.utf8 = cli_shows_utf8(stderr),
 		.guard = &session->host->guard,
 	};
 	session->is_terminal = true;
@@ -373,8 +373,11 @@ int cli_run_plugin(struct cli *cli, int argc, char **argv)
 	if (call_is_inside())
 		return call_run(cli, argc, argv);
 	int r = cli_make_host(run_session_host_log, &session, &session.host, &err);
-	if (r == 0)
+	if (r == 0) {
+		session.host->runs_once = true;
+		session.host->hears_of_leftovers_last = true;
 		r = run_session_identify(&session, argv[0], &err);
+	}
 	if (r == 0)
 		r = run_session_to_the_end(&session, argv, &err);
 	if (r < 0)

@@ -65,6 +65,13 @@ static void serve_command_say(void *data, bool is_warning, const char *text)
 		cli_tell(stderr, "%s\n", text);
 }
 
+/* What the library has to tell. */
+static void serve_command_warn(void *data, perch_log_level level, const char *text)
+{
+	if (level >= PERCH_LOG_WARN)
+		serve_command_say(data, true, text);
+}
+
 static void serve_command_note(void *data, struct str job)
 {
 	const struct serve_words *words = data;
@@ -140,7 +147,10 @@ static int serve_command_serve(perch_host *host, const struct cli *cli,
 {
 	perch_err err = { 0 };
 	if (serve_new(host, options, &words->serve, &err) < 0) {
-		cli_error(NULL, "%s", err.text);
+		if (words->log_json)
+			serve_command_log(words, "error", err.text, (struct str){ 0 });
+		else
+			cli_error(NULL, "%s", err.text);
 		return EXIT_HOST;
 	}
 	int r = words->is_check
@@ -240,7 +250,7 @@ static int serve_command_run(struct cli *cli, int argc, char **argv)
 	if (r == 0)
 		r = serve_command_read(&words, &options);
 	if (r == 0)
-		r = cli_host_serve(&host);
+		r = cli_host_serve(serve_command_warn, &words, &host);
 	if (r == 0)
 		r = serve_command_serve(host, cli, &options, &words);
 	perch_host_free(host);

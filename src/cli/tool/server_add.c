@@ -13,6 +13,7 @@
 #include "cli/tool/server_view.h"
 #include "cli/tool/tool_add.h"
 #include "proc/program.h"
+#include "service/agent_files.h"
 
 const char *const *add_cut_command(int *argc, char **argv)
 {
@@ -71,6 +72,16 @@ static int server_add_answers(
 	if (r == 0 && words->roots)
 		r = tool_server_set_roots(server, words->roots, err);
 	return r;
+}
+
+/* It may be made later: a word, and no refusal. */
+static void server_add_find_sampler(const struct adding *adding)
+{
+	const char *name = adding->binding->server.sampler;
+	_cleanup_free_ char *path = NULL;
+	if (name[0] && (agent_file_path(name, &path, NULL) < 0 || access(path, F_OK) < 0))
+		tool_warn(adding->session,
+			"there is no agent '%.100s' that could answer: 'perch agent add' makes one", name);
 }
 
 /* The program is looked up on PATH once, now: a later PATH does not matter. */
@@ -237,6 +248,7 @@ int add_server(struct tool_session *session, void *data, perch_err *err)
 		r = server_add_prepare(&adding, err);
 	if (r < 0)
 		return r == -ENOMEM ? r : add_refuse(&adding, err);
+	server_add_find_sampler(&adding);
 	if (adding.has_package)
 		r = server_add_install(&adding, err);
 	if (r == 0)

@@ -218,6 +218,27 @@ void server_view_show_tool(const struct tool_known *tool)
 	server_texts_show(tool);
 }
 
+static void server_view_show_answer(
+	FILE *stream, const char *margin, const char *title, const char *text)
+{
+	fprintf(stream, margin, title);
+	cli_put_text(stream, str_from(text));
+	fputc('\n', stream);
+}
+
+void server_view_show_answers(FILE *stream, const char *margin, const struct tool_server *server)
+{
+	if (server->elicitation == TOOL_ANSWER_CLIENT)
+		server_view_show_answer(
+			stream, margin, "may ask", "the user of whatever client calls it, by forms");
+	if (server->sampling == TOOL_ANSWER_CLIENT)
+		server_view_show_answer(stream, margin, "may use", "the model of whatever client calls it");
+	if (server->sampling == TOOL_ANSWER_AGENT)
+		server_view_show_answer(stream, margin, "asks agent", server->sampler);
+	if (server->roots == TOOL_ANSWER_CLIENT)
+		server_view_show_answer(stream, margin, "is told", "the folders that its client works in");
+}
+
 /* ---- choosing ----------------------------------------------------------------- */
 
 static bool server_view_mark(
@@ -252,6 +273,7 @@ static int server_view_ask_each(
 {
 	char question[SERVER_TOOL_NAME_MAX + 32];
 	for (size_t i = 0; i < count; i++) {
+		server_view_show_tool(tools[i]); /* what all of them say may have scrolled away */
 		snprintf(question, sizeof(question), "Allow %s?", tools[i]->name);
 		int r = console_confirm(console, question);
 		if (r < 0)

@@ -25,6 +25,10 @@ int server_view_take(struct tool_session *session, const struct tool_binding *bi
 void server_view_show_tool(const struct tool_known *tool);
 void server_view_show_text(FILE *stream, const char *before, const char *text);
 
+/* What it may ask beyond what it sees, a line each behind its title, which `margin` ("%-14s") puts
+ * into its column. */
+void server_view_show_answers(FILE *stream, const char *margin, const struct tool_server *server);
+
 /* What else a model reads of it: the texts of its schemas and annotations, a line each. */
 void server_texts_show(const struct tool_known *tool);
 

@@ -7,7 +7,6 @@
 
 #include "base/err.h"
 #include "base/paths.h"
-#include "cli/ui/envelope.h"
 #include "cli/tool/tool_add.h"
 
 /* ---- what the operator wants --------------------------------------------- */
@@ -68,6 +67,8 @@ int add_take_options(struct adding *adding, perch_err *err)
 		r = tool_add_end_list(adding, &words->env, &binding->widening.env, err);
 	if (r == 0 && words->pin)
 		r = tool_source_pin(&adding->source, &adding->session->arena, err);
+	if (r == 0 && words->verdict)
+		r = tool_binding_set_verdict(binding, words->verdict, err);
 	if (r == 0 && words->secrets)
 		r = paths_absolute(words->secrets, &adding->session->arena, &binding->server.secrets, err);
 	if (words->net)
@@ -246,30 +247,6 @@ int add_approve_written(struct adding *adding, perch_err *err)
 	return r < 0 ? r : tool_binding_approve(arena, &written, name, err);
 }
 
-int add_tell_added(const struct adding *adding)
-{
-	const struct tool_binding *binding = adding->binding;
-	if (!adding->session->cli->json) {
-		fputs("bound ", stdout);
-		cli_put_text(stdout, str_from(adding->name));
-		printf(": %zu tool%s, %s\n", binding->tool_count, binding->tool_count == 1 ? "" : "s",
-			binding->path);
-		return 0;
-	}
-	struct buf text = { 0 };
-	struct perch_json_writer out = json_writer_on(&text);
-	perch_json_begin_object(&out);
-	member_bool(&out, "ok", true);
-	member_text(&out, "name", adding->name);
-	member_text(&out, "path", binding->path);
-	member_text(&out, "plugin_id", binding->name);
-	member_text(&out, "plugin_version", adding->version);
-	member_list(&out, "capabilities", binding->capabilities);
-	perch_json_end_object(&out);
-	buf_append_char(&text, '\n');
-	return cli_print_json(&text);
-}
-
 int add_refuse(const struct adding *adding, const perch_err *err)
 {
 	perch_tool_code code =
@@ -319,6 +296,9 @@ static int tool_add_check_words(const struct add_words *words)
 	const char *for_server = add_word_of_server(words);
 	if (for_server && !words->server && !add_is_url(words))
 		return cli_usage_error(NULL, "%s is for MCP servers: --mcp NAME", for_server);
+	if (words->verdict && (words->server || add_is_url(words)))
+		return cli_usage_error(
+			NULL, "--verdict is for plugins: an MCP server does not end with a call");
 	if (words->sandbox && strcmp(words->sandbox, "on") != 0 && strcmp(words->sandbox, "off") != 0)
 		return cli_usage_error(NULL, "--sandbox is on or off, not '%s'", words->sandbox);
 	if (words->yes && words->grants.count)
@@ -338,6 +318,7 @@ static int tool_add_run_add(struct cli *cli, int argc, char **argv)
 		{ "yes", 'y', OPTION_FLAG, &words.yes },
 		{ "pin", 0, OPTION_FLAG, &words.pin },
 		{ "ask", 0, OPTION_FLAG, &words.ask },
+		{ "verdict", 0, OPTION_TEXT, &words.verdict },
 		{ "replace", 0, OPTION_FLAG, &words.replace },
 		{ "arg", 0, OPTION_LIST, &words.args },
 		{ "read", 0, OPTION_LIST, &words.read },
@@ -385,6 +366,7 @@ const struct command tool_verb_add = {
 			"  --name NAME         call it so here; --binding FILE: write the binding there\n"
 			"  --pin               refuse to run it once its files have changed\n"
 			"  --ask               ask before each call of a tool that changes things\n"
+			"  --verdict response  an answer counts at once, not when the plugin has left\n"
 			"  --command FILE, --dir PATH   instead of what the bundle says\n"
 			"  --arg ARG           an argument for it (again for more)\n"
 			"  --read, --write PATH   --env NAME   --net, --no-net   --sandbox off\n"

@@ -26,6 +26,7 @@ struct add_words {
 	const char *token;         /* of a remote server: the file that holds it */
 	const char *lifetime;
 	const char *elicitation, *sampling, *roots; /* from where its questions are answered */
+	const char *verdict;
 	bool yes;
 	bool pin;
 	bool ask;
@@ -51,9 +52,8 @@ struct adding {
 int add_take_options(struct adding *adding, perch_err *err);
 /* Where the binding goes. An existing file is an operator's decision, and is not overwritten. */
 int add_choose_path(struct adding *adding, perch_err *err);
-/* Records what was written as approved, and tells it. */
+/* Records what was written as approved. */
 int add_approve_written(struct adding *adding, perch_err *err);
-int add_tell_added(const struct adding *adding);
 
 /* ---- server_add.c -------------------------------------------------------------- */
 
@@ -95,6 +95,9 @@ int add_consent(struct adding *adding, perch_err *err);
  * operator decide. Returns 0 with the capabilities of the binding filled in, an exit code, or a
  * negative error. */
 int add_decide(struct adding *adding, perch_err *err);
+
+/* Tells what was bound; returns the exit code. */
+int add_tell_added(const struct adding *adding);
 
 /* ---- tool_interpreter.c --------------------------------------------------------- */
 

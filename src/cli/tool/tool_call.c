@@ -185,6 +185,7 @@ static void tool_call_tell(struct calling *calling, const perch_tool_result *res
 	if (result->code == PERCH_TOOL_OK && !session->cli->json)
 		tool_print_json(result->output.len ? str_of(result->output) : STR("null"));
 	calling->code = tool_tell(session, result);
+	fflush(stdout); /* the process may still have to leave */
 	if (result->code == PERCH_TOOL_NOT_EXPOSED && !session->cli->json)
 		tool_call_suggest_tools(calling->words);
 }
@@ -250,11 +251,12 @@ static void tool_call_on_signal(void *data, int signal)
 	perch_job_cancel(calling->job, signal);
 }
 
-static int tool_call_to_the_end(struct calling *calling, perch_err *err)
+/* Also where its answer was enough, the process is waited for: its exit is recorded. */
+static int tool_call_to_the_end(struct calling *calling, perch_service *service, perch_err *err)
 {
 	struct tool_session *session = calling->session;
 	int r = tool_session_watch(session, tool_call_on_signal, calling, err);
-	while (r >= 0 && !calling->is_over) {
+	while (r >= 0 && (!calling->is_over || perch_service_jobs(service))) {
 		r = perch_host_wait(session->host, -1);
 		if (r < 0)
 			return err_set(err, r, "waiting failed: %s", perch_strerror(r));
@@ -288,7 +290,7 @@ static int tool_call_make_call(struct tool_session *session, void *data, perch_e
 		return r;
 	const perch_job_request request = tool_call_request(&calling, &input);
 	r = perch_job_submit(service, &request, &calling.job, err);
-	return r < 0 ? r : tool_call_to_the_end(&calling, err);
+	return r < 0 ? r : tool_call_to_the_end(&calling, service, err);
 }
 
 static int tool_call_run_call(struct cli *cli, int argc, char **argv)

@@ -7,7 +7,9 @@
 #include "base/environment.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "cli/tool/server_view.h"
 #include "cli/tool/tool_add.h"
+#include "cli/ui/envelope.h"
 #include "tool/secrets.h"
 #include "tool/server_remote.h"
 #include "wire/mcp_url.h"
@@ -105,19 +107,6 @@ static void tool_grant_show_secrets(const struct adding *adding)
 	}
 }
 
-/* What a server may ask beyond what it sees. */
-static void tool_grant_show_answers(const struct tool_server *server)
-{
-	if (server->elicitation == TOOL_ANSWER_CLIENT)
-		tool_grant_show_text("may ask", "the user of whatever client calls it, by forms");
-	if (server->sampling == TOOL_ANSWER_CLIENT)
-		tool_grant_show_text("may use", "the model of whatever client calls it");
-	if (server->sampling == TOOL_ANSWER_AGENT)
-		tool_grant_show_text("asks agent", server->sampler);
-	if (server->roots == TOOL_ANSWER_CLIENT)
-		tool_grant_show_text("is told", "the folders that its client works in");
-}
-
 /* The host first: it is who gets what is said, and the secrets. */
 static void tool_grant_show_remote(const struct adding *adding)
 {
@@ -152,7 +141,9 @@ static void tool_grant_show_program(const struct adding *adding)
 	tool_grant_show_list("sets", binding->env);
 	tool_grant_show_secrets(adding);
 	tool_grant_show_visible(adding);
-	tool_grant_show_answers(&binding->server);
+	server_view_show_answers(stderr, "  %-13s", &binding->server);
+	if (binding->verdict == TOOL_VERDICT_RESPONSE)
+		tool_grant_show_text("verdict", tool_verdict_words(binding->verdict));
 	tool_grant_show_list("requests", adding->requested);
 }
 
@@ -301,4 +292,31 @@ int add_decide(struct adding *adding, perch_err *err)
 	if (adding->words->yes || tool_grant_keeps_to_bundle(adding))
 		return 0;
 	return add_ask(adding, "Bind it, and grant what it requests?", err);
+}
+
+int add_tell_added(const struct adding *adding)
+{
+	const struct tool_binding *binding = adding->binding;
+	if (!adding->session->cli->json) {
+		fputs("bound ", stdout);
+		cli_put_text(stdout, str_from(adding->name));
+		printf(": %zu tool%s, %s\n", binding->tool_count, binding->tool_count == 1 ? "" : "s",
+			binding->path);
+		if (binding->verdict == TOOL_VERDICT_RESPONSE)
+			printf("verdict = %s\n", tool_verdict_words(binding->verdict));
+		return 0;
+	}
+	struct buf text = { 0 };
+	struct perch_json_writer out = json_writer_on(&text);
+	perch_json_begin_object(&out);
+	member_bool(&out, "ok", true);
+	member_text(&out, "name", adding->name);
+	member_text(&out, "path", binding->path);
+	member_text(&out, "plugin_id", binding->name);
+	member_text(&out, "plugin_version", adding->version);
+	member_list(&out, "capabilities", binding->capabilities);
+	member_text(&out, "verdict", tool_verdict_name(binding->verdict));
+	perch_json_end_object(&out);
+	buf_append_char(&text, '\n');
+	return cli_print_json(&text);
 }

@@ -112,6 +112,8 @@ static void tool_log_print(
 	buf_append_text(&page.out, style_end(&page.look, is_well ? STYLE_PLAIN : STYLE_WARN));
 	if (duration && perch_json_int64(duration, &ms) == 0)
 		buf_printf(&page.out, "%6lld ms", (long long)ms);
+	if (str_is(tool_log_member(record, "kind"), "exit"))
+		buf_append_text(&page.out, "  behind its answer");
 	if (caller.len) {
 		buf_append_text(&page.out, "  ");
 		page_cut(&page, caller, 0);

@@ -149,7 +149,8 @@ static bool tool_serve_is_over(const struct serve *serve)
 {
 	bool has_more = !serve->has_ended && !serve->signal;
 	return serve->is_broken || serve->is_forced ||
-		(!has_more && !serve->calls && !outlet_waiting(&serve->output));
+		(!has_more && !serve->calls && !outlet_waiting(&serve->output) &&
+			!perch_service_jobs(serve->service));
 }
 
 static int tool_serve_exit_code(const struct serve *serve)

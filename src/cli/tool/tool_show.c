@@ -96,6 +96,13 @@ static void tool_show_write_tools(writer *out, const struct tool_binding *bindin
 	perch_json_end_array(out);
 }
 
+static void tool_show_write_sampling(writer *out, const struct tool_server *server)
+{
+	_cleanup_free_ char *sampling =
+		str_join(tool_answerer_name(server->sampling), server->sampler, NULL);
+	member_text(out, "sampling", sampling ? sampling : "");
+}
+
 static void tool_show_write_server(writer *out, const struct tool_server *server)
 {
 	member_object(out, "mcp");
@@ -105,6 +112,9 @@ static void tool_show_write_server(writer *out, const struct tool_server *server
 	member_text(out, "version", server->version);
 	member_text(out, "instructions", server->instructions);
 	member_text(out, "secrets", server->secrets);
+	member_text(out, "elicitation", tool_answerer_name(server->elicitation));
+	tool_show_write_sampling(out, server);
+	member_text(out, "roots", tool_answerer_name(server->roots));
 	if (server->url[0])
 		member_text(out, "url", server->url);
 	if (server->token[0])
@@ -139,6 +149,7 @@ static void tool_show_write_binding(
 	perch_json_end_object(out);
 	member_number(out, "spares", binding->spares);
 	tool_show_write_seconds(out, "spare_ttl", binding->spare_ttl_ns);
+	member_text(out, "verdict", tool_verdict_name(binding->verdict));
 	tool_show_write_pins(out, binding);
 	tool_show_write_sandbox(out, binding, in_force);
 	if (binding->server.is_server)
@@ -218,6 +229,7 @@ static void tool_show_print_server(const struct tool_server *server)
 		tool_show_print_text("secrets", server->secrets);
 	if (server->token[0])
 		tool_show_print_text("token", server->token);
+	server_view_show_answers(stdout, "%-14s", server);
 	if (server->instructions[0])
 		puts("instructions");
 	server_view_show_text(stdout, "                ", server->instructions);
@@ -277,6 +289,8 @@ static void tool_show_print_binding(
 	if (binding->spares)
 		printf("%-14s%u, for %g s each\n", "spares", binding->spares,
 			(double)binding->spare_ttl_ns / 1e9);
+	if (!binding->server.is_server)
+		tool_show_print_text("verdict", tool_verdict_words(binding->verdict));
 	tool_show_print_sandbox(binding, in_force);
 	if (binding->server.is_server)
 		tool_show_print_server(&binding->server);

@@ -61,10 +61,10 @@ void cli_raise_open_files(perch_host *host)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-int cli_host_serve(perch_host **ret_host)
+int cli_host_serve(perch_log_fn *log, void *log_data, perch_host **ret_host)
 {
 	perch_err err = { 0 };
-	if (cli_host_new(ret_host, &err) < 0) {
+	if (cli_make_host(log ? log : cli_host_log_warning, log_data, ret_host, &err) < 0) {
 		cli_error(NULL, "%s", err.text);
 		return EXIT_HOST;
 	}

@@ -22,11 +22,14 @@ struct worker_words {
 
 static void worker_command_say(void *data, bool is_warning, const char *text)
 {
+	const char *hint = is_warning ? queue_option_hint(text) : NULL;
 	(void)data;
 	if (is_warning)
 		cli_warning(text);
 	else
 		cli_tell(stderr, "%s\n", text);
+	if (hint)
+		cli_tell(stderr, "  %s\n", hint);
 }
 
 /* ---- running ---------------------------------------------------------------------------- */
@@ -206,7 +209,7 @@ static int worker_command_run(struct cli *cli, int argc, char **argv)
 	if (r == 0)
 		r = worker_command_read(&words, &options, &place);
 	if (r == 0)
-		r = cli_host_serve(&host);
+		r = cli_host_serve(NULL, NULL, &host);
 	if (r == 0)
 		r = worker_command_work(host, &options, words.is_check);
 	perch_host_free(host);

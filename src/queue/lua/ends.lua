@@ -48,7 +48,8 @@ local function settle_without(shard, job, state, seconds, words)
 	local line = string.format('{"event":"error","code":"%s","message":"%s"}', code, texts[state])
 	tell(shard, 'event', job.id, add_event(shard, job.id, line), line)
 	settle(shard, job, state, seconds,
-		string.format('{"success":false,"exit_code":-1,"%s":""}', job.kind == 'turn' and 'text' or 'output'),
+		string.format('{"success":false,"exit_code":-1,"%s":"","error":{"code":"%s","message":"%s"}}',
+			job.kind == 'turn' and 'text' or 'output', code, texts[state]),
 		string.format('{"event":"end","success":false,"state":"%s"}', state))
 end
 

@@ -60,13 +60,18 @@ function calls.get(shard, args)
 	return job_all(shard, args[1])
 end
 
--- AFTER COUNT → the place of the last one, then jobs
+-- AFTER COUNT → the place of the last one, then jobs: at least one, where there is one, and no more than
+-- COUNT; fewer where they have told much, or one answer would take all the memory there is
 function calls.page(shard, args)
-	local found = { args[1] }
+	local found, events = { args[1] }, 0
 	local ids = call('ZRANGEBYSCORE', shard .. ':jobs', '(' .. args[1], '+inf', 'WITHSCORES', 'LIMIT', 0, args[2])
 	for i = 1, #ids, 2 do
-		found[1] = ids[i + 1]
-		found[#found + 1] = job_all(shard, ids[i])
+		local job = events < EVENTS_MAX and job_all(shard, ids[i])
+		if job then
+			found[1] = ids[i + 1]
+			found[#found + 1] = job
+			events = events + #job[2]
+		end
 	end
 	return found
 end

@@ -21,7 +21,7 @@
 -- The library's name has the version of its interface: 2 would stand beside 1. A later revision
 -- takes the place of an earlier one, while workers that know the earlier one go on.
 local LAYOUT = 1
-local REVISION = 3
+local REVISION = 5
 local SHARDS_MAX = 16
 local CLAIMS_MAX = 8 -- of a job that never begins: something about it kills who looks at it
 local EVENTS_MAX = 20000 -- of one job

@@ -7,11 +7,11 @@ local function bury(shard, id, seconds)
 		call('ZREM', shard .. ':leases', id)
 		return { id, 'none', '' }
 	end
-	local tries, retry = tonumber(job.tries), tonumber(job.retry)
+	local tries, retry = number_of(job.tries), number_of(job.retry)
 	local outcome = retry > 0 and 'dead' or 'interrupted'
 	if job.cancel then
 		outcome = 'cancelled'
-	elseif job.began == '0' and tonumber(job.claims) >= CLAIMS_MAX then
+	elseif job.began == '0' and number_of(job.claims) >= CLAIMS_MAX then
 		outcome = 'dead'
 	elseif job.began == '0' or tries <= retry then
 		return { id, again(shard, job), job.worker }
@@ -30,7 +30,7 @@ local function end_hopeless(shard, patience, seconds, found)
 		end
 		local id = not is_offered and call('LINDEX', shard .. ':ready:' .. need, 0)
 		local job = id and job_read(shard, id, 'state', 'rev', 'readied', 'lane', 'kind', 'key')
-		if job and now_ms() - tonumber(job.readied or 0) >= patience then
+		if job and now_ms() - number_of(job.readied) >= patience then
 			call('LPOP', shard .. ':ready:' .. need)
 			settle_need(shard, need)
 			settle_without(shard, job, 'failed', seconds, 'nobody')

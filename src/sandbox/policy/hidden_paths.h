@@ -54,11 +54,14 @@ void hidden_sockets_add_agent(struct path_list *paths, const char *variable);
 
 /* ---- hidden_names.c ---------------------------------------------------------------- */
 
+enum { HIDDEN_NAMES_MARKS = 256 };
+
 /* The names that begin with a dot in a directory, or all of them. */
 struct hidden_names {
 	char *text; /* one behind the other, each with its NUL */
 	size_t len;
 	bool is_known; /* else: it could not be listed, and everything may be there */
+	uint64_t marks[HIDDEN_NAMES_MARKS / 64]; /* a bit for each name, which others may share */
 };
 
 void hidden_names_read(struct hidden_names *names, const char *directory, bool has_dots_only);

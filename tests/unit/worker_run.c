@@ -1,0 +1,285 @@
+/* A worker: that it hears every bell, and that a failed allocation stops neither it nor a job. */
+#include "harness/suite.h"
+
+#include <errno.h>
+#include <hiredis/hiredis.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "harness/folder.h"
+#include "harness/oom.h"
+#include "harness/queue_world.h"
+#include "queue/redis_library.h"
+#include "worker/worker_parts.h"
+
+/* ---- a worker, and a job for it ------------------------------------------------------------ */
+
+static struct rig {
+	const char *profiles[2];
+	redisContext *redis; /* of hiredis itself: no allocation of ours */
+	perch_host *host;
+	struct worker *worker;
+	perch_timer *look;
+	char id[32];
+	bool is_over;
+	bool is_done;
+	unsigned rounds;
+} rig;
+
+enum { LOOK_MS = 5, ROUNDS_MAX = 6000 };
+
+static int rig_open(const char *socket)
+{
+	struct worker_options options = {
+		.shards = 1,
+		.profiles = rig.profiles,
+		.any_profile = true,
+		.max_jobs = 2,
+		.waiting_kib = WORKER_WAITING_KIB,
+		.drain_seconds = 1,
+		.lease_seconds = 1,
+	};
+	snprintf(options.url.path, sizeof(options.url.path), "%s", socket);
+	int r = perch_host_new(NULL, &rig.host, NULL);
+	if (r == 0)
+		r = worker_new(rig.host, &options, &rig.worker, NULL);
+	return r;
+}
+
+static void rig_close(void)
+{
+	perch_timer_free(rig.look);
+	worker_free(rig.worker);
+	perch_host_free(rig.host);
+	rig.look = NULL;
+	rig.worker = NULL;
+	rig.host = NULL;
+}
+
+static void rig_begin(void)
+{
+	queue_world_folder();
+	folder_write_mode(
+		"bot.sh", "#!/bin/sh\necho 'AGENT_PARTIAL:\"a\"'\necho AGENT_SESSION:7\necho b\n", 0755);
+	folder_write("bot.yaml", "command: \"{{PROFILE_DIR}}/bot.sh\"\nsandbox: false\n");
+	setenv("XDG_CONFIG_HOME", folder_path("config"), 1);
+	setenv("XDG_STATE_HOME", folder_path("state"), 1);
+	rig.profiles[0] = folder_path("bot.yaml");
+}
+
+/* ---- bells ------------------------------------------------------------------------------------
+ */
+
+static unsigned claims;
+static queue_claim_fn *claim_done;
+static void *claim_data;
+
+static int count_claim(struct queue *queue, bool is_begun, queue_claim_fn *done, void *data)
+{
+	(void)queue;
+	(void)is_begun;
+	claims++;
+	claim_done = done;
+	claim_data = data;
+	return 0;
+}
+
+/* The answer that there is nothing is older than the bell, and comes behind it. */
+START_TEST(a_bell_that_rings_while_it_asks_is_not_lost)
+{
+	static const struct queue_table table = { .claim = count_claim };
+	struct queue fake = { &table };
+	rig_begin();
+	ck_assert_int_eq(rig_open("nowhere"), 0);
+	struct worker *worker = rig.worker;
+	struct queue *queue = worker->queue;
+	worker->queue = &fake;
+	worker->ready_ns = 1;
+	worker_look(worker);
+	ck_assert_uint_eq(claims, 1);
+	worker->self.rung(worker, (struct str){ 0 });
+	ck_assert_uint_eq(claims, 1);
+	claim_done(claim_data, NULL);
+	ck_assert_uint_eq(claims, 2);
+	claim_done(claim_data, NULL); /* nobody has rung since */
+	ck_assert_uint_eq(claims, 2);
+	worker->queue = queue;
+	rig_close();
+}
+END_TEST
+
+/* ---- a worker that is stopped ------------------------------------------------------------------
+ */
+
+static unsigned begins;
+static queue_answer_fn *begin_done;
+static void *begin_data;
+
+static int count_begin(
+	struct queue *queue, const struct queue_lease *lease, queue_answer_fn *done, void *data)
+{
+	(void)queue;
+	(void)lease;
+	begins++;
+	begin_done = done;
+	begin_data = data;
+	return 0;
+}
+
+static int take_events(struct queue *queue, const struct queue_lease *lease, uint64_t first,
+	const struct str *texts, size_t count, queue_answer_fn *done, void *data)
+{
+	(void)queue;
+	(void)lease;
+	(void)first;
+	(void)texts;
+	(void)count;
+	(void)done;
+	(void)data;
+	return 0; /* they are on their way for ever */
+}
+
+static const struct queue_table slow_table = {
+	.claim = count_claim, .begin = count_begin, .publish = take_events
+};
+
+static void take_job(struct worker *worker, const char *kind, const char *name)
+{
+	const struct queue_claim claim = {
+		.job = { .id = STR("j0123456789abcdef0123"),
+			.kind = str_from(kind),
+			.name = str_from(name),
+			.owner = STR("me"),
+			.session = STR("s"),
+			.request = STR("{\"message\":\"m\"}") },
+		.fence = 1,
+	};
+	begins = 0;
+	worker_job_take(worker, &claim);
+	ck_assert_uint_eq(begins, 1);
+}
+
+/* As by SIGSTOP: it may begin, and then this process does nothing until its lease is nearly over.
+ */
+static void begin_and_be_stopped(struct worker *worker)
+{
+	const struct worker_job *job = list_first(&worker->jobs);
+	uint64_t until_ns = worker_job_start_by_ns(job);
+	begin_done(begin_data, QUEUE_OK);
+	const struct timespec until = { (time_t)(until_ns / NSEC_PER_SEC),
+		(long)(until_ns % NSEC_PER_SEC) };
+	while (clock_now_ns() < until_ns)
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+
+static void await_another_question(struct worker *worker)
+{
+	const struct worker_job *job = list_first(&worker->jobs);
+	while (begins == 1 && job->state == QUEUE_RUNNING)
+		ck_assert_int_ge(perch_host_wait(rig.host, -1), 0);
+	ck_assert_uint_eq(begins, 2);
+}
+
+/* Else it would run beside, or behind, the job of its session that was begun meanwhile. */
+START_TEST(what_may_not_begin_any_more_is_not_born)
+{
+	struct queue slow = { &slow_table };
+	rig_begin();
+	folder_write_mode("bot.sh", "#!/bin/sh\necho x >>\"${0%/*}/ran\"\necho b\n", 0755);
+	ck_assert_int_eq(rig_open("nowhere"), 0);
+	struct worker *worker = rig.worker;
+	struct queue *queue = worker->queue;
+	worker->queue = &slow;
+	take_job(worker, "turn", "bot");
+	begin_and_be_stopped(worker);
+	await_another_question(worker);
+	begin_done(begin_data, QUEUE_FENCED); /* another one has it by now */
+	ck_assert_uint_eq(worker->jobs.count, 0);
+	ck_assert_int_ne(access(folder_path("ran"), F_OK), 0);
+
+	take_job(worker, "turn", "bot");
+	begin_and_be_stopped(worker);
+	await_another_question(worker);
+	begin_done(begin_data, QUEUE_OK); /* nobody has looked yet */
+	const struct worker_job *job = list_first(&worker->jobs);
+	while (job->state == QUEUE_RUNNING)
+		ck_assert_int_ge(perch_host_wait(rig.host, -1), 0);
+	ck_assert_int_eq(job->state, QUEUE_DONE);
+	ck_assert_int_eq(access(folder_path("ran"), F_OK), 0);
+	worker->queue = queue;
+	rig_close();
+}
+END_TEST
+
+/* ---- no memory --------------------------------------------------------------------------------
+ */
+
+static redisReply *ask(const char *format, const char *word)
+{
+	redisReply *reply = redisCommand(rig.redis, format, word);
+	ck_assert_msg(reply && reply->type != REDIS_REPLY_ERROR, "%s: %s", format,
+		reply ? reply->str : rig.redis->errstr);
+	return reply;
+}
+
+/* Whatever has failed: the job ends, if only as that of a worker that was not heard of. */
+static void look(perch_timer *timer, void *data)
+{
+	redisReply *reply = ask("HGET {perch:0}:job:%s state", rig.id);
+	(void)data;
+	rig.is_done = strcmp(reply->str, "done") == 0;
+	rig.is_over = queue_is_over(queue_state_find(str_from(reply->str)));
+	freeReplyObject(reply);
+	ck_assert_msg(++rig.rounds < ROUNDS_MAX, "%s never ends", rig.id);
+	perch_timer_set(timer, LOOK_MS * NSEC_PER_MSEC);
+	if (rig.is_over)
+		worker_stop(rig.worker);
+}
+
+static void put(void)
+{
+	static unsigned serial;
+	snprintf(rig.id, sizeof(rig.id), "j%020x", ++serial);
+	redisReply *reply = ask("FCALL perch1_enqueue 1 {perch:0} %s s agent:bot#00 0 100 k kind turn "
+							"name bot owner me session s request {\"message\":\"m\"}",
+		rig.id);
+	freeReplyObject(reply);
+	freeReplyObject(ask("DEL {perch:0}:key:%s", "k"));
+	rig.rounds = 0;
+	rig.is_over = rig.is_done = false;
+}
+
+static int life_of_a_worker(void *data)
+{
+	put();
+	int r = rig_open(data);
+	if (r == 0)
+		r = perch_timer_new(rig.host, look, NULL, &rig.look, NULL);
+	if (r == 0) {
+		perch_timer_set(rig.look, LOOK_MS * NSEC_PER_MSEC);
+		r = worker_run(rig.worker);
+	}
+	rig_close();
+	return r < 0 ? r : rig.is_done ? 0 : -ENOMEM;
+}
+
+START_TEST(no_memory_for_a_worker)
+{
+	rig_begin();
+	const char *socket = queue_world_redis();
+	rig.redis = redisConnectUnix(socket);
+	ck_assert(rig.redis && !rig.redis->err);
+	freeReplyObject(ask("FUNCTION LOAD %s", redis_library_functions().data));
+	freeReplyObject(ask("FCALL perch1_open 1 {perch:0} %s", "1"));
+	ck_assert_uint_gt(oom_every(life_of_a_worker, (void *)socket), 50);
+	redisFree(rig.redis);
+	queue_world_close();
+}
+END_TEST
+
+SUITE_MAIN("worker-run", a_bell_that_rings_while_it_asks_is_not_lost,
+	what_may_not_begin_any_more_is_not_born, no_memory_for_a_worker)
