@@ -2,7 +2,7 @@
 // from npm: judge.mjs DIRECTORY LEAST. The directory has the tapes of src/wire/acp_tape.h; fewer messages than LEAST
 // are too few to say something.
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { createReadStream, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
 const require = createRequire(`${process.env.MODULES}/`);
@@ -48,11 +48,21 @@ function checkMessage(message, side, methods) {
         check('SessionUpdate', message.params.update);
 }
 
+// Read as it goes: the tape of an agent that asks without end is longer than a text may be.
+async function* linesOf(path) {
+    let rest = '';
+    for await (const part of createReadStream(path, 'utf8')) {
+        const lines = (rest + part).split('\n');
+        rest = lines.pop();
+        yield* lines;
+    }
+}
+
 // lines: "> what we have said", "< what the other side has". Returns how many messages were judged.
-function judge(lines, side) {
+async function judge(lines, side) {
     const methods = new Map();
     let judged = 0;
-    for (const line of lines) {
+    for await (const line of lines) {
         if (line.startsWith('<')) {
             let message = {};
             try { message = JSON.parse(line.slice(2)); } catch { /* on purpose */ }
@@ -72,18 +82,17 @@ function judge(lines, side) {
 
 // The judge himself.
 const asks = '< {"id":1,"method":"session/new"}';
-assert.equal(judge([asks, '> {"jsonrpc":"2.0","id":1,"result":{"sessionId":"s"}}'], 'agent'), 1);
+assert.equal(await judge([asks, '> {"jsonrpc":"2.0","id":1,"result":{"sessionId":"s"}}'], 'agent'), 1);
 for (const wrong of ['{"sessionId":7}', '{"sessionId":"s","own":1}', '{}'])
-    assert.throws(() => judge([asks, `> {"jsonrpc":"2.0","id":1,"result":${wrong}}`], 'agent'));
+    await assert.rejects(() => judge([asks, `> {"jsonrpc":"2.0","id":1,"result":${wrong}}`], 'agent'));
 for (const wrong of ['"result":{}', '"id":1,"result":{"sessionId":"s"},"more":1', '"id":2,"result":{"sessionId":"s"}',
     '"method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"plan","entries":[],"own":1}}'])
-    assert.throws(() => judge([asks, `> {"jsonrpc":"2.0",${wrong}}`], 'agent'));
+    await assert.rejects(() => judge([asks, `> {"jsonrpc":"2.0",${wrong}}`], 'agent'));
 
 const [directory, least] = process.argv.slice(2);
 let judged = 0;
 for (const name of readdirSync(directory)) {
-    const text = readFileSync(`${directory}/${name}`, 'utf8');
-    judged += judge(text.split('\n').filter(Boolean), name.split('.').pop());
+    judged += await judge(linesOf(`${directory}/${name}`), name.split('.').pop());
 }
 console.log(`${judged} messages`);
 assert.ok(judged >= least, `${judged} messages are too few`);
