@@ -22,7 +22,8 @@
 
 /* ---- the agent ----------------------------------------------------------------- */
 
-/* It does what its prompt says; a request of its own that is refused fails the prompt. */
+/* It does what its prompt says; a request of its own that is refused fails the prompt. What comes
+ * before an answer has its turn later: a next turn may begin meanwhile. */
 #define AGENT                                                                                   \
 	"say() { printf '{\"jsonrpc\":\"2.0\",%s}\\n' \"$1\"; }\n"                                  \
 	"tell() { say \"\\\"method\\\":\\\"session/update\\\",\\\"params\\\":{\\\"sessionId\\\":"   \
@@ -30,8 +31,11 @@
 	"\\\"content\\\":{\\\"type\\\":\\\"text\\\",\\\"text\\\":\\\"$1\\\"}}}\"; }\n"              \
 	"request() { say \"\\\"id\\\":\\\"$1\\\",\\\"method\\\":\\\"$2\\\",\\\"params\\\":{"        \
 	"\\\"sessionId\\\":\\\"$session\\\"$3}\"; }\n"                                              \
+	"later=; end='\n'\n"                                                                        \
+	"next() { case $later in '') read -r line;;\n"                                              \
+	"  *) line=${later%%\"$end\"*}; later=${later#*\"$end\"};; esac; }\n"                       \
 	"ask() { request q \"$@\"; while read -r answer || exit 0; do\n"                            \
-	"  case $answer in *'\"id\":\"q\"'*) break;; esac; done\n"                                  \
+	"  case $answer in *'\"id\":\"q\"'*) break;; *) later=$later$answer$end;; esac; done\n"     \
 	"  case $answer in *'\"error\":'*) return 1;; esac; }\n"                                    \
 	"has() { case $answer in *\"$1\"*) ;; *) tell \"wrong: no $2\"; return 1;; esac; }\n"       \
 	"end() { say \"\\\"id\\\":$1,\\\"result\\\":{\\\"stopReason\\\":\\\"end_turn\\\"}\"; }\n"   \
@@ -77,7 +81,7 @@
 	"  ask terminal/create ',\"command\":\"true\"' && tell 'wrong: one more'\n"                 \
 	"  has 'at most 32' number; }\n"                                                            \
 	"sessions=0\n"                                                                              \
-	"while read -r line; do\n"                                                                  \
+	"while next; do\n"                                                                          \
 	"  number=${line#*\\\"id\\\":}; number=${number%%,*}\n"                                     \
 	"  case $line in\n"                                                                         \
 	"  *'\"method\":\"initialize\"'*) say \"\\\"id\\\":$number,\\\"result\\\":{"                \
