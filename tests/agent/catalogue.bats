@@ -92,6 +92,52 @@ session() {
     [ ! -e "$XDG_CONFIG_HOME/perch/agents/broken.yaml" ]
 }
 
+@test "remove: a name goes, a profile of the user's stays, what was edited is asked for" {
+    agent <<<'echo mine'
+    local agents="$XDG_CONFIG_HOME/perch/agents"
+    keep "$perch" agent add bot "$profile"
+    keep "$perch" agent allow bot --sandbox on
+    keep "$perch" agent remove bot
+    expect_status 0
+    has "$output" "removed the name bot; its profile stays: $(realpath "$profile")"
+    [ ! -e "$agents/bot.yaml" ]
+    [ -f "$profile" ]
+    keep "$perch" agent check "$profile"
+    has "$output" 'sandbox    on' # what it was allowed belongs to the profile
+
+    "$perch" agent add llm
+    keep "$perch" agent allow llm --read /srv
+    keep "$perch" agent remove llm --json
+    expect_status 0
+    [ "$(jq -c '[.name, .removed, .kept]' <<<"$output")" = "[\"llm\",\"$agents/llm.yaml\",null]" ]
+    [ ! -e "$agents/llm.yaml" ]
+    "$perch" agent add llm
+    keep "$perch" agent allow llm
+    lacks "$output" /srv # the next one of that name has nothing of it
+
+    echo 'timeout_secs: 60' >>"$agents/llm.yaml"
+    keep "$perch" agent remove llm </dev/null
+    expect_status 1
+    has "$errors" 'is not as the catalogue has it, and nobody can be asked here: --yes deletes it'
+    [ -f "$agents/llm.yaml" ]
+    keep "$perch" agent remove llm --yes
+    expect_status 0
+    [ ! -e "$agents/llm.yaml" ]
+
+    "$perch" agent add gone "$profile"
+    rm "$profile"
+    keep "$perch" agent remove gone
+    expect 'removed gone'
+    keep "$perch" agent remove gone
+    expect_status 1
+    has "$errors" "there is no agent 'gone'; perch agent list shows"
+    keep "$perch" agent remove ../../etc
+    expect_status 1
+    has "$errors" 'that can be no name of an agent'
+    keep "$perch" agent remove
+    expect_status 64
+}
+
 @test "a name is the user's, not that of a file in a strange directory" {
     agent <<<'echo mine'
     keep "$perch" agent add bot "$profile"
@@ -103,6 +149,13 @@ session() {
     say nobody hi
     expect_status 125
     has "$errors" "there is no agent 'nobody', and no file of that name"
+    mkdir nobody
+    say nobody hi
+    expect_status 125
+    has "$errors" "there is no agent 'nobody', and no file of that name"
+    touch nobody/nobody.yaml
+    say nobody hi
+    has "$errors" "no agent has the name 'nobody'; the profile there is nobody/nobody.yaml"
     say cursor hi
     has "$errors" "the agent 'cursor' is not added yet: perch agent add cursor"
 }

@@ -101,15 +101,17 @@ END
     keys "first" Enter
     wait_for "got first [image:picture.png]"
     keys "/retry" Enter
-    wait_for "got first []"
+    wait_until seen_times 2 "got first [image:picture.png]"
     keys "/edit" Enter
     wait_until typing "❯ first"
     keys " more" Enter
-    wait_for "got first more []"
+    wait_for "got first more [image:picture.png]"
+    keys "next" Enter
+    wait_for "got next []"
     keys "/usage" Enter
-    wait_for "this session: 30 tokens (30 in, 0 out)"
+    wait_for "this session: 40 tokens (40 in, 0 out)"
     keys "/sessions" Enter
-    wait_for "* default  (3 turns)"
+    wait_for "* default  (4 turns)"
     keys "/copy" Enter
     wait_for "copied"
     keys "/attach nothing.txt" Enter
@@ -118,7 +120,7 @@ END
     keys "/sessions" Enter
     wait_for "bad"
     wait_for "name  (1 turn)"
-    screen_has "got first more []"
+    screen_has "got next []"
     "$perch" agent run --profile all.yaml --prompt x --session-name mine >/dev/null
     "$perch" agent run --profile all.yaml --prompt x --from ada --session-name of-ada >/dev/null
     keys "/sessions" Enter
@@ -141,6 +143,35 @@ END
     wait_for "reply to waiting"
     [ "$(screen | grep -n 'reply to quick' | cut -d: -f1)" -lt "$(screen | grep -n 'reply to waiting' | cut -d: -f1)" ]
     [ "$(screen | grep -c '(stopped)')" -eq 1 ]
+    keys C-d
+    wait_over
+}
+
+@test "/now: those that wait keep their session and what is attached to them" {
+    profile=step.yaml
+    agent step <<'END'
+echo 'AGENT_PARTIAL:"one "'
+while [ ! -e "$WORK/two" ]; do sleep 0.05; done
+names=$(printf %s "${AGENT_ATTACHMENTS:-[]}" | jq -r 'map(.type + ":" + .name) | join(",")')
+echo "$AGENT_MESSAGE in $AGENT_SESSION_NAME with [$names]"
+END
+    echo x >'a#b.txt'
+    chat
+    keys "slow" Enter
+    wait_for "one"
+    keys "/attach https://host.example/PIC.JPG" Enter
+    wait_for "attached to the next message: https://host.example/PIC.JPG"
+    keys "waiting" Enter
+    keys "/session other" Enter
+    keys "/attach a#b.txt" Enter
+    wait_for "attached to the next message: $(realpath 'a#b.txt' | head -c 40)"
+    keys "second" Enter
+    keys "/session third" Enter
+    keys "/now quick" Enter
+    touch two
+    wait_for "quick in third with []"
+    wait_for "waiting in default with [image:PIC.JPG]"
+    wait_for "second in other with [file:a#b.txt]"
     keys C-d
     wait_over
 }

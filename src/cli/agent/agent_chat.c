@@ -116,6 +116,8 @@ static void agent_chat_close_chat(struct chat *chat)
 	buf_free(&chat->reply);
 	free(chat->warnings);
 	arena_free(&chat->told);
+	chat_attach_free(&chat->last_words);
+	arena_free(&chat->last_attached);
 	arena_free(&chat->attached);
 	agent_words_free(&chat->words);
 }

@@ -9,6 +9,7 @@ static const struct command *const subcommands[] = {
 	&agent_list_command,
 	&agent_create_command,
 	&agent_add_command,
+	&agent_remove_command,
 	&agent_serve_command,
 	&agent_sessions_command,
 	&agent_allow_command,

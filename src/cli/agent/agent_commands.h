@@ -19,6 +19,7 @@ extern const struct command agent_add_command;
 extern const struct command agent_create_command;
 extern const struct command agent_allow_command;
 extern const struct command agent_list_command;
+extern const struct command agent_remove_command;
 extern const struct command agent_revoke_command;
 extern const struct command agent_run_command;
 extern const struct command agent_check_command;

@@ -3,6 +3,7 @@
 #include "cli/agent/agent_commands.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -20,16 +21,32 @@ static bool agent_find_may_be_name(const char *word)
 		!str_has_suffix(text, STR(".yml"));
 }
 
+/* A directory as `perch agent create` makes it. */
+static bool agent_find_is_within(const char *word)
+{
+	_cleanup_free_ char *path = str_join(word, "/", word, ".yaml", NULL);
+	return path && access(path, F_OK) == 0;
+}
+
 static int agent_find_refuse(const char *word, perch_err *err)
 {
 	char shown[FILE_SHOWN_MAX];
 	file_shown(word, shown);
+	if (agent_find_is_within(word))
+		return err_set(err, -ENOENT, "no agent has the name '%s'; the profile there is %s/%s.yaml",
+			shown, shown, shown);
 	if (agent_catalogue_text(word))
 		return err_set(
 			err, -ENOENT, "the agent '%s' is not added yet: perch agent add %s", shown, shown);
 	return err_set(err, -ENOENT,
 		"there is no agent '%s', and no file of that name; perch agent list shows what there is",
 		shown);
+}
+
+static bool agent_find_is_none(const char *word)
+{
+	struct stat info;
+	return stat(word, &info) < 0 ? errno == ENOENT : S_ISDIR(info.st_mode);
 }
 
 int agent_find_profile(const char *word, struct arena *arena, const char **ret_path, perch_err *err)
@@ -40,7 +57,7 @@ int agent_find_profile(const char *word, struct arena *arena, const char **ret_p
 		return 0;
 	if (access(path, F_OK) == 0)
 		*ret_path = arena_dup(arena, str_from(path));
-	else if (access(word, F_OK) < 0 && errno == ENOENT)
+	else if (agent_find_is_none(word))
 		return agent_find_refuse(word, err);
 	return *ret_path ? 0 : err_no_memory(err);
 }

@@ -208,10 +208,11 @@ static int agent_words_read_message(struct arena *arena, struct str *ret_message
 	return kept ? 0 : err_no_memory(err);
 }
 
-/* The last part of a URL, without query and fragment. */
+/* The last part of a URL, without query and fragment; a file may have these characters in its
+ * name. */
 static const char *agent_words_name_of(const char *url, struct arena *arena)
 {
-	size_t len = strcspn(url, "?#");
+	size_t len = strncmp(url, "file://", 7) == 0 ? strlen(url) : strcspn(url, "?#");
 	const char *slash = len ? memrchr(url, '/', len) : NULL;
 	size_t start = slash ? (size_t)(slash - url) + 1 : 0;
 	return arena_dup(arena, (struct str){ url + start, len - start });

@@ -1,6 +1,6 @@
 /* The parts of a conversation with an agent: agent_chat.c is the conversation, chat_turns.c its
- * turns, chat_commands.c the meaning of a line, chat_view.c what a person types, on a terminal or
- * through pipes, chat_show.c what they see. */
+ * turns, chat_attach.c what is attached to them, chat_commands.c the meaning of a line, chat_view.c
+ * what a person types, on a terminal or through pipes, chat_show.c what they see. */
 #ifndef CLI_AGENT_CHAT_H
 #define CLI_AGENT_CHAT_H
 
@@ -24,10 +24,12 @@ struct chat {
 	/* The next message. */
 	struct agent_words words; /* is_new: its turn begins a new session; what is attached to it */
 	char *session_name;
-	struct arena attached; /* names of what is attached */
-	struct buf last;       /* the last message, and */
-	struct buf reply;      /* all of the last reply */
-	struct arena told;     /* warnings that were told: once is enough */
+	struct arena attached;         /* names of what is attached */
+	struct buf last;               /* the last message, and */
+	struct buf reply;              /* all of the last reply */
+	struct agent_words last_words; /* what was attached to the last message: nothing else of it */
+	struct arena last_attached;
+	struct arena told; /* warnings that were told: once is enough */
 	const char **warnings;
 	size_t warning_count;
 	size_t warning_cap;
@@ -64,8 +66,9 @@ void chat_send(struct chat *chat, struct str message);
  * behind it. */
 void chat_send_now(struct chat *chat, struct str message);
 
-/* Attaches a file to the next message; says so, or why not. */
-void chat_attach(struct chat *chat, const char *path);
+/* The last message, to be sent again: what was attached to it is attached to the next one, unless
+ * that has something already. Empty = there is none. */
+struct str chat_last(struct chat *chat);
 
 /* The stored sessions of this agent, as lines; and what this one has used. */
 void chat_list_sessions(struct chat *chat);
@@ -85,6 +88,20 @@ bool chat_is_over(const struct chat *chat);
 
 /* No more turns; what is under way is cancelled, or (patiently) finished. */
 void chat_leave(struct chat *chat, bool patiently);
+
+/* ---- chat_attach.c --------------------------------------------------------------- */
+
+/* Attaches a file, or what a URL leads to, to the next message; says so, or why not. */
+void chat_attach(struct chat *chat, const char *word);
+
+bool chat_attach_any(const struct agent_words *words);
+
+/* Adds to one what another has attached; -ENOMEM. */
+int chat_attach_copy(const struct agent_words *from, struct agent_words *to, struct arena *arena);
+
+/* Nothing is attached any more: what was belongs to another by now, or is freed. */
+void chat_attach_forget(struct agent_words *words);
+void chat_attach_free(struct agent_words *words);
 
 /* ---- chat_commands.c ------------------------------------------------------------- */
 

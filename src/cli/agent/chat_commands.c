@@ -55,9 +55,10 @@ static void chat_commands_do_attach(struct chat *chat, struct str argument)
 /* The last message, or nothing and words. */
 static struct str chat_commands_last(struct chat *chat)
 {
-	if (!chat->last.len)
+	struct str last = chat_last(chat);
+	if (!last.len)
 		chat_commands_say(chat, "nothing was said yet");
-	return (struct str){ chat->last.data, chat->last.len };
+	return last;
 }
 
 static void chat_commands_do_retry(struct chat *chat, struct str argument)
@@ -72,10 +73,12 @@ static void chat_commands_do_retry(struct chat *chat, struct str argument)
 static void chat_commands_do_edit(struct chat *chat, struct str argument)
 {
 	(void)argument;
-	struct str last = chat_commands_last(chat);
-	if (last.len && !chat->terminal)
+	struct str last = { 0 };
+	if (!chat->terminal)
 		chat_show_note(chat, "error", STR("there is no line to type in"));
-	else if (last.len)
+	else
+		last = chat_commands_last(chat);
+	if (last.len)
 		chat_view_draft(chat, last);
 }
 

@@ -1,7 +1,5 @@
 /* The turns of a conversation: messages become jobs, and what these tell is shown. */
 #include <errno.h>
-#include <limits.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,12 +20,19 @@ struct chat_turn {
 	perch_job *job;
 	bool has_begun;
 	bool is_moved; /* it waited, and waits again behind another: nothing is told of its end */
-	char *message;
+	/* What it was sent with: its message, session and attachments are its own. */
+	struct agent_words words;
+	struct arena arena;
+	struct arena attached;
 };
 
 static void chat_turns_free_turn(struct chat_turn *turn)
 {
-	free(turn->message);
+	if (!turn)
+		return;
+	chat_attach_free(&turn->words);
+	arena_free(&turn->arena);
+	arena_free(&turn->attached);
 	free(turn);
 }
 
@@ -146,14 +151,13 @@ static void chat_turns_event(perch_job *job, void *data, const perch_event *even
 	}
 }
 
-static int chat_turns_submit(struct chat *chat, struct chat_turn *turn, perch_err *err)
+static int chat_turns_submit(struct chat_turn *turn, perch_err *err)
 {
 	perch_job_request request = PERCH_JOB_REQUEST_INIT;
 	perch_agent_turn_options options = PERCH_AGENT_TURN_OPTIONS_INIT;
+	const struct chat *chat = turn->chat;
 	struct arena arena = { 0 };
-	chat->words.prompt = turn->message;
-	chat->words.session_name = chat->session_name;
-	int r = agent_words_apply(&chat->words, &arena, &request, &options, err);
+	int r = agent_words_apply(&turn->words, &arena, &request, &options, err);
 	request.sandbox = cli_sandbox_choice(chat->cli);
 	request.shows_stderr = chat->cli->verbose;
 	request.sink = chat_turns_event;
@@ -164,67 +168,125 @@ static int chat_turns_submit(struct chat *chat, struct chat_turn *turn, perch_er
 	return r;
 }
 
-/* What counts for one message alone. */
-static void chat_turns_reset(struct chat *chat)
+/* With what counts for it alone: the next one has none of that. */
+static void chat_turns_take_attached(struct chat_turn *turn)
 {
-	struct agent_words *words = &chat->words;
-	words->is_new = false;
-	words->session = NULL;
-	words->images.count = words->files.count = words->audios.count = words->videos.count = 0;
-	arena_free(&chat->attached);
+	struct chat *chat = turn->chat;
+	turn->attached = chat->attached;
 	chat->attached = (struct arena){ 0 };
+	chat_attach_forget(&chat->words);
+	chat->words.is_new = false;
+	chat->words.session = NULL;
+}
+
+static void chat_turns_refuse(struct chat *chat, const perch_err *err)
+{
+	chat_show_note(chat, "error", str_from(err->text));
+	if (!chat->terminal)
+		chat->code = EXIT_HOST;
+}
+
+static struct chat_turn *chat_turns_make(struct chat *chat, struct str message, perch_err *err)
+{
+	struct chat_turn *turn = calloc(1, sizeof(*turn));
+	if (!turn) {
+		err_no_memory(err);
+		return NULL;
+	}
+	turn->chat = chat;
+	turn->words = chat->words;
+	turn->words.prompt = arena_dup(&turn->arena, message);
+	turn->words.session_name = arena_dup(&turn->arena, str_from(chat->session_name));
+	if (turn->words.prompt && turn->words.session_name)
+		return turn;
+	err_no_memory(err);
+	chat_attach_forget(&turn->words); /* they are the next message's still */
+	chat_turns_free_turn(turn);
+	return NULL;
 }
 
 static void chat_turns_send(struct chat *chat, struct str message)
 {
 	perch_err err = { 0 };
-	struct chat_turn *turn = calloc(1, sizeof(*turn));
-	if (turn)
-		turn->message = str_dup(message);
-	int r = turn && turn->message ? 0 : err_no_memory(&err);
-	if (r == 0 && memchr(message.data, '\0', message.len))
-		r = err_set(&err, -EINVAL, "refused: the message has a NUL byte in it");
-	if (r == 0) {
-		turn->chat = chat;
-		r = chat_turns_submit(chat, turn, &err);
-	}
-	if (r == 0) {
+	int r = memchr(message.data, '\0', message.len)
+		? err_set(&err, -EINVAL, "refused: the message has a NUL byte in it")
+		: 0;
+	struct chat_turn *turn = r == 0 ? chat_turns_make(chat, message, &err) : NULL;
+	if (turn && chat_turns_submit(turn, &err) == 0) {
 		list_append(&chat->turns, turn);
-		chat_turns_reset(chat);
+		chat_turns_take_attached(turn);
 		return;
 	}
 	if (turn)
-		chat_turns_free_turn(turn);
-	chat_show_note(chat, "error", str_from(err.text));
-	if (!chat->terminal)
-		chat->code = EXIT_HOST;
+		chat_attach_forget(&turn->words);
+	chat_turns_free_turn(turn);
+	chat_turns_refuse(chat, &err);
+}
+
+/* What is attached to it is kept, to be sent again. */
+static void chat_turns_keep_last(struct chat *chat, struct str message)
+{
+	chat_attach_free(&chat->last_words);
+	arena_free(&chat->last_attached);
+	chat->last_attached = (struct arena){ 0 };
+	buf_clear(&chat->last);
+	buf_append(&chat->last, message.data, message.len);
+	chat_attach_copy(&chat->words, &chat->last_words, &chat->last_attached);
 }
 
 void chat_send(struct chat *chat, struct str message)
 {
-	buf_clear(&chat->last);
-	buf_append(&chat->last, message.data, message.len);
+	chat_turns_keep_last(chat, message);
 	chat_turns_send(chat, message);
 }
 
-/* Messages that wait are taken back and sent again behind it. */
-void chat_send_now(struct chat *chat, struct str message)
+struct str chat_last(struct chat *chat)
 {
-	struct buf waiting = { 0 };
+	if (!chat_attach_any(&chat->words) &&
+		chat_attach_copy(&chat->last_words, &chat->words, &chat->attached) < 0)
+		chat_show_note(chat, "error", STR("out of memory"));
+	return (struct str){ chat->last.data, chat->last.len };
+}
+
+/* Those that wait, with all that they have; they are on their way no more. */
+static void chat_turns_take_back(struct chat *chat, struct list *waiting)
+{
 	struct chat_turn *next;
-	chat_stop(chat);
 	for (struct chat_turn *turn = list_first(&chat->turns); turn; turn = next) {
 		next = list_next(turn);
-		if (turn->has_begun || turn->is_moved)
+		struct chat_turn *again =
+			turn->has_begun || turn->is_moved ? NULL : calloc(1, sizeof(*again));
+		if (!again)
 			continue;
-		buf_append(&waiting, turn->message, strlen(turn->message) + 1);
+		again->chat = chat;
+		again->words = turn->words;
+		again->arena = turn->arena;
+		again->attached = turn->attached;
+		turn->words = (struct agent_words){ 0 };
+		turn->arena = turn->attached = (struct arena){ 0 };
+		list_append(waiting, again);
 		turn->is_moved = true;
 		perch_job_cancel(turn->job, SIGINT);
 	}
+}
+
+void chat_send_now(struct chat *chat, struct str message)
+{
+	struct list waiting = { 0 };
+	struct chat_turn *turn;
+	chat_stop(chat);
+	chat_turns_take_back(chat, &waiting);
 	chat_send(chat, message);
-	for (size_t at = 0; at < waiting.len; at += strlen(waiting.data + at) + 1)
-		chat_turns_send(chat, str_from(waiting.data + at));
-	buf_free(&waiting);
+	while ((turn = list_first(&waiting))) {
+		perch_err err = { 0 };
+		list_remove(&waiting, turn);
+		if (chat_turns_submit(turn, &err) == 0) {
+			list_append(&chat->turns, turn);
+			continue;
+		}
+		chat_turns_free_turn(turn);
+		chat_turns_refuse(chat, &err);
+	}
 }
 
 void chat_hold(struct chat *chat, bool is_held)
@@ -233,50 +295,7 @@ void chat_hold(struct chat *chat, bool is_held)
 		perch_job_hold(turn->job, is_held);
 }
 
-/* ---- what is attached ------------------------------------------------------ */
-
-static struct option_list *chat_turns_list_for(struct agent_words *words, const char *path)
-{
-	static const struct {
-		const char *suffix;
-		size_t list; /* in struct agent_words */
-	} kinds[] = {
-		{ ".png", offsetof(struct agent_words, images) },
-		{ ".jpg", offsetof(struct agent_words, images) },
-		{ ".jpeg", offsetof(struct agent_words, images) },
-		{ ".gif", offsetof(struct agent_words, images) },
-		{ ".webp", offsetof(struct agent_words, images) },
-		{ ".mp3", offsetof(struct agent_words, audios) },
-		{ ".wav", offsetof(struct agent_words, audios) },
-		{ ".ogg", offsetof(struct agent_words, audios) },
-		{ ".mp4", offsetof(struct agent_words, videos) },
-		{ ".webm", offsetof(struct agent_words, videos) },
-	};
-	for (size_t i = 0; i < COUNT(kinds); i++) {
-		if (str_has_suffix(str_from(path), str_from(kinds[i].suffix)))
-			return (struct option_list *)((char *)words + kinds[i].list);
-	}
-	return &words->files;
-}
-
-void chat_attach(struct chat *chat, const char *path)
-{
-	char full[PATH_MAX];
-	char text[PATH_MAX + 64];
-	if (!realpath(path, full)) {
-		snprintf(text, sizeof(text), "%.200s: %s", path, perch_strerror(-errno));
-		chat_show_note(chat, "error", str_from(text));
-		return;
-	}
-	const char *url = arena_join(&chat->attached, "file://", full, NULL);
-	struct option_list *list = chat_turns_list_for(&chat->words, path);
-	if (!url || options_add(list, url)) {
-		chat_show_note(chat, "error", STR("out of memory"));
-		return;
-	}
-	snprintf(text, sizeof(text), "attached to the next message: %s", full);
-	chat_show_note(chat, NULL, str_from(text));
-}
+/* ---- what is known of them ------------------------------------------------- */
 
 void chat_list_sessions(struct chat *chat)
 {
