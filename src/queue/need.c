@@ -46,6 +46,33 @@ char *need_write(perch_entry_kind kind, const char *name, const char *hash, cons
 		has_label ? label : "", NULL);
 }
 
+static bool need_skip(struct str *text, struct str word)
+{
+	if (!str_has_prefix(*text, word))
+		return false;
+	*text = (struct str){ text->data + word.len, text->len - word.len };
+	return true;
+}
+
+bool need_is_of(struct str need, perch_entry_kind kind, struct str name)
+{
+	return need_skip(&need, str_from(perch_entry_kind_name(kind))) && need_skip(&need, STR(":")) &&
+		need_skip(&need, name) && need_skip(&need, STR("#"));
+}
+
+bool need_is_met(struct str need, struct str offer)
+{
+	const char *mark = need.len ? memrchr(need.data, '#', need.len) : NULL;
+	if (str_eq(need, offer) || !mark)
+		return str_eq(need, offer);
+	size_t before = (size_t)(mark + 1 - need.data);
+	struct str end = { mark + 1, need.len - before };
+	while (end.len && end.data[0] != '@')
+		end = (struct str){ end.data + 1, end.len - 1 };
+	return need_skip(&offer, (struct str){ need.data, before }) && need_skip(&offer, STR("*")) &&
+		str_eq(offer, end);
+}
+
 bool need_is_label(struct str text)
 {
 	for (size_t i = 0; i < text.len; i++) {

@@ -16,6 +16,12 @@ int need_hash(const perch_entry *entry, char ret_hash[NEED_HASH_SIZE], perch_err
  * without memory. */
 char *need_write(perch_entry_kind kind, const char *name, const char *hash, const char *label);
 
+/* Whether this is what a job of this kind and name needs. */
+bool need_is_of(struct str need, perch_entry_kind kind, struct str name);
+
+/* Whether what a worker offers is what a job needs: the same, or with any hash. */
+bool need_is_met(struct str need, struct str offer);
+
 /* A label: letters, digits, - and _. */
 bool need_is_label(struct str text);
 

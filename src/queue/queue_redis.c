@@ -142,7 +142,7 @@ static int queue_redis_enqueue(
 		queue_redis_number(retries, job->retries), str_from(queue->limit), { key, (size_t)key_len },
 		STR("kind"), job->kind, STR("name"), job->name, STR("owner"), job->owner, STR("session"),
 		job->session, STR("request"), job->request, STR("idempotency"), job->key, STR("mac"),
-		job->mac, STR("client"), job->client };
+		job->mac, STR("client"), job->client, STR("keep"), str_from(queue->keep) };
 	int r = redis_link_call(shard->link, "enqueue", words, COUNT(words), queue_redis_was_put, put);
 	if (r < 0)
 		free(put);

@@ -58,7 +58,7 @@ static int queue_file_settle_without(
 		const char *code, *text;
 	} words[] = {
 		[QUEUE_FAILED] = { "nobody", "no worker offers what it needs" },
-		[QUEUE_CANCELLED] = { "cancelled", "it was cancelled before it began" },
+		[QUEUE_CANCELLED] = { "cancelled", "it was cancelled" },
 		[QUEUE_INTERRUPTED] = { "interrupted",
 			"the process that ran it died; how far it came is not known" },
 		[QUEUE_DEAD] = { "dead", "every try of it was interrupted" },

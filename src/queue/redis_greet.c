@@ -47,12 +47,19 @@ bool redis_greet_is_passing(const char *error)
 {
 	static const char *const passing[] = { "LOADING", "READONLY", "NOSCRIPT", "MASTERDOWN", "BUSY ",
 		"TRYAGAIN", "CLUSTERDOWN", "NOREPLICAS", "MISCONF", "UNKILLABLE", "NOAUTH",
-		"ERR Function not found" };
+		"ERR Function not found", "ERR max number of clients" };
 	for (size_t i = 0; i < COUNT(passing); i++) {
 		if (strncmp(error, passing[i], strlen(passing[i])) == 0)
 			return true;
 	}
 	return false;
+}
+
+/* While nothing was asked of the queue yet, a full memory is only a reason to come again. */
+static bool redis_greet_is_for_later(const redisReply *reply)
+{
+	return reply->type == REDIS_REPLY_ERROR &&
+		(redis_greet_is_passing(reply->str) || redis_greet_is(reply, "OOM "));
 }
 
 bool redis_greet_is_refusal(const char *error)
@@ -235,9 +242,7 @@ static int redis_greet_take_open(struct redis_link *link, const redisReply *repl
 		return -1;
 	if (reply->type != REDIS_REPLY_ARRAY || reply->elements < 2 ||
 		reply->element[1]->type != REDIS_REPLY_INTEGER) {
-		redis_link_fail(link,
-			reply->type != REDIS_REPLY_ERROR || !redis_greet_is_passing(reply->str), "%.200s",
-			redis_greet_words(reply));
+		redis_link_fail(link, !redis_greet_is_for_later(reply), "%.200s", redis_greet_words(reply));
 		return -1;
 	}
 	bool is_old = reply->element[1]->integer < redis_library_revision();
@@ -262,7 +267,7 @@ static int redis_greet_take_load(struct redis_link *link, const redisReply *repl
 		return REDIS_STEP_SCRIPT;
 	if (reply->type != REDIS_REPLY_ERROR)
 		return REDIS_STEP_OPEN;
-	redis_link_fail(link, !redis_greet_is_passing(reply->str), "FUNCTION LOAD: %.200s", reply->str);
+	redis_link_fail(link, !redis_greet_is_for_later(reply), "FUNCTION LOAD: %.200s", reply->str);
 	return -1;
 }
 

@@ -37,9 +37,13 @@ static void worker_events_taken(void *data, enum queue_answer answer)
 	}
 	job->is_full = answer == QUEUE_FULL;
 	if (job->is_full) {
-		worker_say(job->worker, true, "the queue's memory is full: jobs wait until there is room");
+		if (!job->worker->has_warned_full)
+			worker_say(
+				job->worker, true, "the queue's memory is full: jobs wait until there is room");
+		job->worker->has_warned_full = true;
 		return;
 	}
+	job->worker->has_warned_full = false;
 	worker_events_drop(job, count);
 	worker_job_send(job);
 }

@@ -9,6 +9,7 @@
 #include "base/macros.h"
 #include "queue/job_request.h"
 #include "queue/mac.h"
+#include "queue/need.h"
 #include "worker/worker_parts.h"
 
 static const struct {
@@ -180,7 +181,22 @@ static const char *worker_job_refuse(struct worker_job *job)
 		return "it is not whole: another program has written it";
 	if (key && !mac_is_right(key, &job->job))
 		return "it was not written by a gateway that has this worker's key";
+	if (!need_is_of(job->job.need, job->kind, job->job.name))
+		return "it is not what it says that it needs: another program has written it";
 	return NULL;
+}
+
+/* Before the queue knew what this worker offers by now, it may have handed out what it had offered.
+ */
+static void worker_job_give_back(struct worker_job *job)
+{
+	const struct queue_lease lease = { job->job.id, job->fence };
+	struct worker *worker = job->worker;
+	worker_say(
+		worker, true, "%s is given back: it needs what is not offered here", job->job.id.data);
+	queue_redis_register(worker->queue, &worker->self);
+	worker->queue->table->release(worker->queue, &lease);
+	worker_job_free(job);
 }
 
 void worker_job_take(struct worker *worker, const struct queue_claim *claim)
@@ -206,7 +222,9 @@ void worker_job_take(struct worker *worker, const struct queue_claim *claim)
 		worker_say(worker, true, "%s is refused: %s",
 			queue_is_id(job->job.id) ? job->job.id.data : "a job", refusal);
 		worker_job_fail(job, QUEUE_FAILED, "refused", refusal);
-		return;
+	} else if (!worker_offers_has(worker, job->job.need)) {
+		worker_job_give_back(job);
+	} else {
+		worker_job_ask(job);
 	}
-	worker_job_ask(job);
 }

@@ -73,7 +73,8 @@ static size_t worker_offers_labels(const struct worker *worker)
 	return count;
 }
 
-int worker_offers_read(struct worker *worker, perch_err *err)
+/* Into the arena that is empty. */
+static int worker_offers_gather(struct worker *worker, perch_err *err)
 {
 	_cleanup_(worker_catalog_cleanup) perch_catalog *catalog = NULL;
 	size_t total = 0, count = 0;
@@ -81,7 +82,6 @@ int worker_offers_read(struct worker *worker, perch_err *err)
 	if (r < 0)
 		return r;
 	const perch_entry *entries = perch_catalog_entries(catalog, &total);
-	arena_reset(&worker->offers);
 	size_t most = total * (1 + worker_offers_labels(worker)) + 1;
 	struct str *list = arena_alloc(&worker->offers, most * sizeof(*list));
 	if (!list)
@@ -100,6 +100,27 @@ int worker_offers_read(struct worker *worker, perch_err *err)
 	worker->self.offers = list;
 	worker->self.offer_count = count;
 	return 0;
+}
+
+/* Those that were offered stay where the new ones cannot be. */
+int worker_offers_read(struct worker *worker, perch_err *err)
+{
+	struct arena before = worker->offers;
+	worker->offers = (struct arena){ 0 };
+	int r = worker_offers_gather(worker, err);
+	arena_free(r < 0 ? &worker->offers : &before);
+	if (r < 0)
+		worker->offers = before;
+	return r;
+}
+
+bool worker_offers_has(const struct worker *worker, struct str need)
+{
+	for (size_t i = 0; i < worker->self.offer_count; i++) {
+		if (need_is_met(need, worker->self.offers[i]))
+			return true;
+	}
+	return false;
 }
 
 void worker_offers_say(struct worker *worker)

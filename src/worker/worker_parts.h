@@ -32,6 +32,7 @@ struct worker {
 	bool is_rung; /* while it was claiming */
 	bool is_renewing;
 	bool has_warned; /* that the queue is away */
+	bool has_warned_full;
 	bool is_draining;
 	bool is_late;    /* what runs has had its time */
 	bool is_leaving; /* it has said good-bye */
@@ -114,6 +115,8 @@ void worker_job_fail(
 
 /* Reads the catalogue: self.offers. */
 int worker_offers_read(struct worker *worker, perch_err *err);
+/* Whether it offers what a job needs. */
+bool worker_offers_has(const struct worker *worker, struct str need);
 /* Says how much it offers, where that is another number than before. */
 void worker_offers_say(struct worker *worker);
 

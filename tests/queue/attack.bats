@@ -12,6 +12,8 @@ teardown() { queue_close; }
 
 @test "texts of another program move no cursor of the operator's" { scene attack.py terminal; }
 
+@test "what a worker does not offer it does not run, whatever Redis says" { scene attack.py needs; }
+
 @test "wrong types in every key: nobody crashes, and what is right goes on behind it" { scene attack.py types; }
 
 @test "a library of the same name that answers anything: nobody crashes, and ours comes back" {

@@ -110,6 +110,27 @@ def looks(redis):
         assert found.returncode in (0, 125), (words, found)
 
 
+def test_needs():
+    """A job of one name that says it needs another; one that a set in Redis says the worker offers."""
+    expose()
+    agent("bot", 'echo "$AGENT_MESSAGE" >>"$WORK/ran"\necho hi\n')
+    agent("other", 'echo "$AGENT_MESSAGE" >>"$WORK/ran"\necho hi\n')
+    redis, gate, (worker,) = fleet(1, "--agents", "bot")
+    assert gate.ended(gate.turn(agent="bot", message="first"))["state"] == "done"
+    (need,) = redis.ask("SMEMBERS", f"{SHARD}:offers:{queue(redis, 'workers')[0]['name']}").split()
+    ids = [f"j{i:020x}" for i in range(2)]
+    for name, what, number in (("other", need, ids[0]), ("other", "agent:other#00", ids[1])):
+        redis.ask("SADD", f"{SHARD}:offers:{queue(redis, 'workers')[0]['name']}", what)
+        redis.ask("FCALL", "perch1_enqueue", "1", SHARD, number, "", what, "0", "10", "", "kind", "turn", "name", name,
+                  "owner", "me", "session", "s", "request", '{"message":"evil"}')
+    until(lambda: redis.ask("HGET", f"{SHARD}:job:{ids[0]}", "state") == "failed", "it is refused")
+    until(lambda: f"{ids[1]} is given back" in log_of(worker), "it is given back")
+    assert gate.ended(gate.turn(agent="bot", message="last"))["state"] == "done"
+    assert redis.ask("HGET", f"{SHARD}:job:{ids[1]}", "state") == "waiting"
+    with open(f"{WORK}/ran", encoding="utf-8") as file:
+        assert file.read().split() == ["first", "last"]
+
+
 def test_types():
     """A key of every kind is of another type for a while."""
     expose()

@@ -34,4 +34,6 @@ teardown() { queue_close; }
 
 @test "scripts where functions may not be loaded, and scripts that are gone" { scene worker.py scripts; }
 
+@test "a Redis that takes no more connections: who comes then waits" { scene worker.py crowd; }
+
 @test "a node of a cluster is told by its MOVED" { scene worker.py moved; }

@@ -222,10 +222,67 @@ state_of() { ask HGET "$shard:job:$1" state; }
     [[ $output = *OOM* ]]
     run do_it publish j1 "$(fence_of j1)" 1 text
     [[ $output = *OOM* ]]
+    [ "$(do_it open | head -1)" = 1 ] # who begins again finds his way
+    [ "$(do_it register w1 1 host here 'agent:bot#*')" = ok ]
     [ "$(do_it renew w1 15000 1 '' j1 "$(fence_of j1)" | tail -1)" = ok ]
     [ "$(finish j1 "$(fence_of j1)")" = ok ]
     ask CONFIG SET maxmemory 0
     [ "$(claim w1)" = j2 ]
+}
+
+@test "jobs that wait leave memory to those that run" {
+    put j1 a
+    ask EVAL "redis.call('SET', KEYS[1], string.rep('x', 50000000))" 1 ballast
+    used=$(ask INFO memory | sed -n 's/^used_memory:\([0-9]*\).*/\1/p')
+    ask CONFIG SET maxmemory $((used * 100 / 94))
+    run put j2 b
+    [ "$status" -ne 0 ]
+    [[ $output = *OOM* ]]
+    [ -z "$(state_of j2)" ]
+    [ "$(claim w1)" = j1 ]
+    [ "$(do_it publish j1 "$(fence_of j1)" 1 text)" = ok ]
+    ask CONFIG SET maxmemory $((used * 100 / 50))
+    put j2 b
+}
+
+@test "of a job that tells too much, the end is kept" {
+    put j1 a
+    claim w1
+    head -c 1000000 /dev/zero | tr '\0' x >"$BATS_TEST_TMPDIR/much"
+    for i in $(seq 1 40); do
+        ask -x FCALL perch1_publish 1 "$shard" j1 "$(fence_of j1)" "$i" <"$BATS_TEST_TMPDIR/much"
+    done
+    do_it publish j1 "$(fence_of j1)" 41 last
+    left=$(ask XLEN "$shard:events:j1")
+    [ "$left" -ge 17 ]
+    [ "$left" -le 34 ]
+    ask XREVRANGE "$shard:events:j1" + - COUNT 1 | grep -qx last
+}
+
+@test "what has ended is kept as long as the gateway says that took it" {
+    do_it enqueue j1 '' agent:bot#bb 0 100 '' kind turn name bot keep 7200
+    claim w1
+    finish j1 "$(fence_of j1)"
+    [ "$(ask TTL "$shard:events:j1")" -gt 3600 ]
+    [ "$(ask TTL "$shard:job:j1")" -gt 3600 ]
+}
+
+@test "a dead job that is dropped, or forgotten, is no longer counted" {
+    put j1 a
+    put j2 b
+    for job in j1 j2; do ask HSET "$shard:job:$job" claims 7; done
+    for _ in 1 2; do claim w1 1; done
+    are_dead() {
+        do_it reap 100 600000 3600
+        [ "$(ask HGET "$shard:meta" dead)" = 2 ]
+    }
+    wait_until are_dead
+    do_it drop j1
+    [ "$(ask HGET "$shard:meta" dead)" = 1 ]
+    [ "$(do_it jobs dead 10 | grep '^j')" = j2 ]
+    ask ZADD "$shard:over" 1 j2
+    do_it reap 100 600000 3600
+    [ "$(ask HGET "$shard:meta" dead)" = 0 ]
 }
 
 @test "what has ended is forgotten, and every key has a time or an owner" {

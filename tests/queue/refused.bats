@@ -85,11 +85,11 @@ status_works() { timeout 60 "$perch" queue status "$@"; }
     wait_until is_there
     do_it enqueue j0123456789abcdef0123 '' 'agent:bot#00' 0 10 '' kind turn name bot owner me session s request '{"message":"m"}'
     wait_until test -s "$WORK/env"
-    run ps axww
+    run ps axwwe
     kill "$worker"
     wait "$worker" || true
     [[ $output = *"worker --any-profile"* ]]
-    [ "$(grep -c "worker.*open-sesame" <<<"$output")" = 0 ]
+    [ "$(grep "worker.*--any-profile" <<<"$output" | grep -c open-sesame)" = 0 ]
     run cat "$WORK/env"
     [[ $output != *open-sesame* ]]
 }

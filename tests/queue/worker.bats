@@ -10,6 +10,8 @@ teardown() { queue_close; }
     scene worker.py turn
 }
 
+@test "what has ended is kept as long as the gateway says" { scene worker.py kept; }
+
 @test "events come while a job runs, through any gateway, from any of them on" { scene worker.py streams; }
 
 @test "turns of a session run in order on several workers, and the agent's id goes with them" {

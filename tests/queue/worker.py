@@ -53,6 +53,16 @@ def test_turn():
     assert gate.stop() == 0
 
 
+def test_kept():
+    """How long what has ended is there the gateway says, whichever worker has run it."""
+    expose("[serve]\nkeep = \"2h\"\n")
+    speaker()
+    redis, gate, _ = fleet()
+    number = gate.turn(agent="echo")
+    assert gate.ended(number)["state"] == "done"
+    assert 3600 < int(redis.ask("TTL", f"{SHARD}:job:{number}")) <= 7200
+
+
 def test_streams():
     """Events come while the job runs, on the gateway that took it and on another one."""
     expose()
@@ -448,7 +458,7 @@ def test_full():
     """Redis has no memory left: no job is accepted, what runs waits and ends when there is room."""
     expose()
     agent("slow", SLOW)
-    redis, gate, _ = fleet()
+    redis, gate, (worker,) = fleet()
     number = gate.turn(agent="slow", message="m")
     until(lambda: read("started"), "it has begun")
     until(lambda: redis.ask("XLEN", f"{SHARD}:events:{number}") >= "2", "it has told")
@@ -458,10 +468,18 @@ def test_full():
     assert gate.post("/api/turns", agent_text).status == 413
     touch("go")
     until(lambda: "memory is full" in open(f"{WORK}/worker.log", encoding="utf-8").read(), "it waits")
+    # Who comes meanwhile, to work or to look, is not sent away.
+    second = Worker(redis.url)
+    until(lambda: len(queue(redis, "workers")) == 2, "it is there")
+    assert queue(redis, "status")["running"] == 1
+    second.stop()
+    redis.ask("FUNCTION", "FLUSH")
+    until(lambda: gate.get("/readyz").status == 503, "they cannot be loaded")
     redis.ask("CONFIG", "SET", "maxmemory", "0")
     job = gate.ended(number)
     assert job["state"] == "done" and "finished" in job["result"]["text"], job
     assert names_of(events_of(gate, number)).count("partial") == 1
+    assert log_of(worker).count("memory is full") == 1
 
 
 def told(words):
@@ -537,6 +555,21 @@ def test_moods():
     assert gate.ended(gate.turn(agent="echo"))["state"] == "done"
     assert lines_of("ran") == 1
     assert "errorstat_LOADING" in redis.ask("INFO", "errorstats")
+    worker.stop()
+
+
+def test_crowd():
+    """Redis takes no more connections: a worker that comes then waits."""
+    expose()
+    speaker()
+    redis, gate, _ = fleet(0)
+    redis.ask("CONFIG", "SET", "maxclients", "40")
+    others = [socket.create_connection(("127.0.0.1", redis.port)) for _ in range(40)]
+    worker = Worker(redis.url)
+    until(lambda: told("max number of clients"), "it says so")
+    for one in others:
+        one.close()
+    assert gate.ended(gate.turn(agent="echo"))["state"] == "done"
     worker.stop()
 
 

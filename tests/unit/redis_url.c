@@ -85,6 +85,31 @@ START_TEST(needs)
 	ck_assert(need_is_label(STR("gpu-1_A")));
 	ck_assert(!need_is_label(STR("")));
 	ck_assert(!need_is_label(STR("a@b")));
+	ck_assert(need_is_of(STR("tool:a/b#00@gpu"), PERCH_ENTRY_TOOL, STR("a/b")));
+	ck_assert(!need_is_of(STR("tool:a/b#00"), PERCH_ENTRY_AGENT, STR("a/b")));
+	ck_assert(!need_is_of(STR("tool:a/b#00"), PERCH_ENTRY_TOOL, STR("a")));
+	ck_assert(!need_is_of(STR("tool:a/b"), PERCH_ENTRY_TOOL, STR("a/b")));
+	ck_assert(!need_is_of((struct str){ 0 }, PERCH_ENTRY_TOOL, STR("a/b")));
+	static const struct {
+		const char *need, *offer;
+		bool is_met;
+	} pairs[] = {
+		{ "agent:bot#00ff", "agent:bot#00ff", true },
+		{ "agent:bot#00ff", "agent:bot#00fe", false },
+		{ "agent:bot#00ff", "agent:bot#*", true },
+		{ "agent:bot#00ff@gpu", "agent:bot#*@gpu", true },
+		{ "agent:bot#00ff@gpu", "agent:bot#*", false },
+		{ "agent:bot#00ff", "agent:bot#*@gpu", false },
+		{ "agent:b#t#00ff", "agent:b#t#*", true },
+		{ "agent:bots#00ff", "agent:bot#*", false },
+		{ "agent:bot", "agent:bot", true },
+		{ "agent:bot", "agent:bot#*", false },
+		{ "", "agent:bot#*", false },
+	};
+	for (size_t i = 0; i < COUNT(pairs); i++)
+		ck_assert_msg(
+			need_is_met(str_from(pairs[i].need), str_from(pairs[i].offer)) == pairs[i].is_met,
+			"%s by %s", pairs[i].need, pairs[i].offer);
 	perch_entry entry = { .kind = PERCH_ENTRY_TOOL, .name = "a/b", .description = "x" };
 	char first[NEED_HASH_SIZE], second[NEED_HASH_SIZE];
 	ck_assert_int_eq(need_hash(&entry, first, NULL), 0);

@@ -147,19 +147,26 @@ static const struct queue_table slow_table = {
 	.claim = count_claim, .begin = count_begin, .publish = take_events
 };
 
-static void take_job(struct worker *worker, const char *kind, const char *name)
+/* A turn of an agent's. */
+static void hand_out(struct worker *worker, const char *name, const char *need)
 {
 	const struct queue_claim claim = {
 		.job = { .id = STR("j0123456789abcdef0123"),
-			.kind = str_from(kind),
+			.kind = STR("turn"),
 			.name = str_from(name),
 			.owner = STR("me"),
 			.session = STR("s"),
+			.need = need ? str_from(need) : (struct str){ 0 },
 			.request = STR("{\"message\":\"m\"}") },
 		.fence = 1,
 	};
-	begins = 0;
 	worker_job_take(worker, &claim);
+}
+
+static void take_job(struct worker *worker)
+{
+	begins = 0;
+	hand_out(worker, "bot", "agent:bot#00");
 	ck_assert_uint_eq(begins, 1);
 }
 
@@ -194,14 +201,14 @@ START_TEST(what_may_not_begin_any_more_is_not_born)
 	struct worker *worker = rig.worker;
 	struct queue *queue = worker->queue;
 	worker->queue = &slow;
-	take_job(worker, "turn", "bot");
+	take_job(worker);
 	begin_and_be_stopped(worker);
 	await_another_question(worker);
 	begin_done(begin_data, QUEUE_FENCED); /* another one has it by now */
 	ck_assert_uint_eq(worker->jobs.count, 0);
 	ck_assert_int_ne(access(folder_path("ran"), F_OK), 0);
 
-	take_job(worker, "turn", "bot");
+	take_job(worker);
 	begin_and_be_stopped(worker);
 	await_another_question(worker);
 	begin_done(begin_data, QUEUE_OK); /* nobody has looked yet */
@@ -211,6 +218,84 @@ START_TEST(what_may_not_begin_any_more_is_not_born)
 	ck_assert_int_eq(job->state, QUEUE_DONE);
 	ck_assert_int_eq(access(folder_path("ran"), F_OK), 0);
 	worker->queue = queue;
+	rig_close();
+}
+END_TEST
+
+/* ---- what it offers ---------------------------------------------------------------------------
+ */
+
+/* More than the queue takes, by the names and the labels. */
+static void offer_too_much(void)
+{
+	enum { AGENTS = 250 };
+	folder_write("config/perch/config.toml", "[expose.worker]\nagents = [\"*\"]\n");
+	for (int i = 0; i < AGENTS; i++) {
+		char name[64];
+		snprintf(name, sizeof(name), "config/perch/agents/bot%d.yaml", i);
+		folder_write(name, "command: x\n");
+	}
+}
+
+/* Else the next words with the queue would be read from memory that is given back. */
+START_TEST(what_cannot_be_offered_leaves_what_was)
+{
+	rig_begin();
+	ck_assert_int_eq(rig_open("nowhere"), 0);
+	struct worker *worker = rig.worker;
+	offer_too_much();
+	static const char *const labels[] = { "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k",
+		"l", "m", "n", "o", "p", NULL };
+	worker->options.labels = labels;
+	worker_reload(worker);
+	ck_assert_uint_eq(worker->self.offer_count, 1);
+	ck_assert(str_is(worker->self.offers[0], "agent:bot#*"));
+	rig_close();
+}
+END_TEST
+
+static unsigned releases;
+
+static int count_release(struct queue *queue, const struct queue_lease *lease)
+{
+	(void)queue;
+	(void)lease;
+	releases++;
+	return 0;
+}
+
+/* Whoever has handed it out: the worker itself looks whether it is one that it offers. */
+START_TEST(what_is_not_offered_is_not_run)
+{
+	static const struct {
+		const char *name, *need;
+		bool is_given_back; /* else it fails */
+	} jobs[] = {
+		{ "bot", "agent:other#00", false },
+		{ "bot", "tool:bot#00", false },
+		{ "bot", NULL, false },
+		{ "other", "agent:other#00", true },
+		{ "bot", "agent:bot#00@gpu", true },
+	};
+	rig_begin();
+	ck_assert_int_eq(rig_open("nowhere"), 0);
+	struct worker *worker = rig.worker;
+	const struct queue_table *table = worker->queue->table;
+	struct queue_table watched = *table;
+	watched.begin = count_begin;
+	watched.release = count_release;
+	watched.publish = take_events;
+	worker->queue->table = &watched;
+	begins = releases = 0;
+	for (unsigned i = 0; i < COUNT(jobs); i++) {
+		hand_out(worker, jobs[i].name, jobs[i].need);
+		ck_assert_uint_eq(begins, 0);
+		ck_assert_msg(worker->jobs.count == !jobs[i].is_given_back, "%u", i);
+		ck_assert_uint_eq(releases, jobs[i].is_given_back ? i - 2 : 0);
+		if (worker->jobs.count)
+			worker_job_free(list_first(&worker->jobs));
+	}
+	worker->queue->table = table;
 	rig_close();
 }
 END_TEST
@@ -282,4 +367,5 @@ START_TEST(no_memory_for_a_worker)
 END_TEST
 
 SUITE_MAIN("worker-run", a_bell_that_rings_while_it_asks_is_not_lost,
-	what_may_not_begin_any_more_is_not_born, no_memory_for_a_worker)
+	what_may_not_begin_any_more_is_not_born, what_cannot_be_offered_leaves_what_was,
+	what_is_not_offered_is_not_run, no_memory_for_a_worker)

@@ -16,7 +16,7 @@ enum { QUEUE_PASSWORD_MAX = 1024 };
 
 static int queue_option_read_password(const char *path, struct buf *password, perch_err *err)
 {
-	const char *given = getenv("PERCH_QUEUE_PASSWORD");
+	char *given = getenv("PERCH_QUEUE_PASSWORD");
 	int r = 0;
 	if (path)
 		r = file_read(path, QUEUE_PASSWORD_MAX, password, err);
@@ -26,6 +26,8 @@ static int queue_option_read_password(const char *path, struct buf *password, pe
 		password->len--;
 	if (r == 0 && (buf_terminate(password) < 0))
 		r = -ENOMEM;
+	if (given) /* ps and /proc have what the process began with */
+		explicit_bzero(given, strlen(given));
 	unsetenv("PERCH_QUEUE_PASSWORD");
 	return r;
 }

@@ -7,6 +7,16 @@ local function add_event(shard, id, text, number)
 	return name
 end
 
+-- Of a job that has told too much the older half is forgotten. Returns how much is left, about.
+local function cut_events(shard, id, bytes)
+	local key = shard .. ':events:' .. id
+	if bytes <= EVENTS_BYTES then
+		return bytes
+	end
+	call('XTRIM', key, 'MAXLEN', math.floor(call('XLEN', key) / 2))
+	return bytes / 2
+end
+
 local function forget_later(shard, job, seconds)
 	local kept = seconds
 	if (job.key or '') ~= '' and KEY_SECONDS > kept then
@@ -19,7 +29,7 @@ end
 
 -- The end of a job, whoever has brought it about.
 local function settle(shard, job, state, seconds, result, text)
-	local ended = now_ms()
+	local ended, kept = now_ms(), number_of(job.keep) -- the gateway that took it says how long, or SECONDS
 	local number = add_event(shard, job.id, text)
 	call('ZREM', shard .. ':leases', job.id)
 	local rev = job_become(shard, job, state, 'ended', ended, 'result', result, 'end', number)
@@ -30,7 +40,7 @@ local function settle(shard, job, state, seconds, result, text)
 	else
 		call('HDEL', job_key(shard, job.id), 'worker', 'cancel', 'request')
 	end
-	forget_later(shard, job, seconds)
+	forget_later(shard, job, kept > 0 and state ~= 'dead' and kept or seconds)
 	leave_lane(shard, job)
 	tell(shard, 'over', job.id, rev, state, ended, number, text .. '\n' .. result)
 end
@@ -38,7 +48,7 @@ end
 -- An end without a worker: words of ours.
 local function settle_without(shard, job, state, seconds, words)
 	local texts = {
-		cancelled = 'it was cancelled before it began',
+		cancelled = 'it was cancelled',
 		interrupted = 'the process that ran it died; how far it came is not known',
 		dead = 'every try of it was interrupted',
 		failed = 'no worker offers what it needs',

@@ -1,5 +1,11 @@
 -- What gateways call.
 
+local function has_room()
+	local memory = call('INFO', 'memory')
+	local most = number_of(string.match(memory, 'maxmemory:(%d+)'))
+	return most == 0 or number_of(string.match(memory, 'used_memory:(%d+)')) < most * ROOM
+end
+
 -- ID LANE NEED RETRY LIMIT KEY (NAME VALUE)… → ok ID AHEAD | known ID | busy WAITING
 function calls.enqueue(shard, args)
 	local id, lane, need, retry, limit, key = unpack(args, 1, 6)
@@ -14,6 +20,8 @@ function calls.enqueue(shard, args)
 	local waiting = tonumber(call('HGET', shard .. ':meta', 'waiting') or 0)
 	if waiting >= tonumber(limit) then
 		return { 'busy', waiting }
+	elseif not has_room() then
+		return redis.error_reply('OOM what is left is for jobs that run')
 	end
 	call('HSET', job, 'id', id, 'lane', lane, 'need', need, 'retry', retry, 'key', key,
 		'state', 'waiting', 'created', now_ms(), 'tries', 0, 'claims', 0, 'rev', 1, unpack(args, 7))
@@ -32,7 +40,7 @@ end
 
 -- ID SECONDS → ok | over | none
 function calls.cancel(shard, args)
-	local job = job_read(shard, args[1], 'state', 'rev', 'worker', 'lane', 'need', 'kind', 'key')
+	local job = job_read(shard, args[1], 'state', 'rev', 'worker', 'lane', 'need', 'kind', 'key', 'keep')
 	if not job.state then
 		return 'none'
 	elseif job.state == 'running' then
@@ -55,6 +63,15 @@ local function job_all(shard, id)
 	return { members, events }
 end
 
+-- About as much as events need in an answer.
+local function size_of(events)
+	local size = 0
+	for i = 1, #events do
+		size = size + 100 + #events[i][2][2]
+	end
+	return size
+end
+
 -- ID → members, events
 function calls.get(shard, args)
 	return job_all(shard, args[1])
@@ -63,14 +80,14 @@ end
 -- AFTER COUNT → the place of the last one, then jobs: at least one, where there is one, and no more than
 -- COUNT; fewer where they have told much, or one answer would take all the memory there is
 function calls.page(shard, args)
-	local found, events = { args[1] }, 0
+	local found, bytes = { args[1] }, 0
 	local ids = call('ZRANGEBYSCORE', shard .. ':jobs', '(' .. args[1], '+inf', 'WITHSCORES', 'LIMIT', 0, args[2])
 	for i = 1, #ids, 2 do
-		local job = events < EVENTS_MAX and job_all(shard, ids[i])
+		local job = bytes < PAGE_BYTES and job_all(shard, ids[i])
 		if job then
 			found[1] = ids[i + 1]
 			found[#found + 1] = job
-			events = events + #job[2]
+			bytes = bytes + size_of(job[2])
 		end
 	end
 	return found

@@ -45,6 +45,6 @@ local function register(flag, names)
 end
 
 -- What must go on where memory is full, or nothing would ever become free.
-register('allow-oom', { 'begin', 'renew', 'finish', 'reap', 'cancel', 'leave', 'release', 'drop', 'pass' })
+register('allow-oom', { 'open', 'register', 'begin', 'renew', 'finish', 'reap', 'cancel', 'leave', 'release', 'drop', 'pass' })
 register('no-writes', { 'get', 'page', 'status', 'counts', 'workers', 'jobs' })
-register(nil, { 'open', 'enqueue', 'register', 'claim', 'publish', 'retry' })
+register(nil, { 'enqueue', 'claim', 'publish', 'retry' })

@@ -21,10 +21,13 @@
 -- The library's name has the version of its interface: 2 would stand beside 1. A later revision
 -- takes the place of an earlier one, while workers that know the earlier one go on.
 local LAYOUT = 1
-local REVISION = 5
+local REVISION = 6
 local SHARDS_MAX = 16
 local CLAIMS_MAX = 8 -- of a job that never begins: something about it kills who looks at it
 local EVENTS_MAX = 20000 -- of one job
+local EVENTS_BYTES = 32 * 1024 * 1024 -- of one job
+local PAGE_BYTES = 1024 * 1024 -- of one answer, more or less
+local ROOM = 7 / 8 -- of the memory is for jobs that wait: those that run would never end where it is full
 local KEY_SECONDS = 24 * 3600
 local AGENT_SECONDS = 90 * 24 * 3600
 local DEAD_SECONDS = 7 * 24 * 3600

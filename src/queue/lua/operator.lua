@@ -35,12 +35,18 @@ end
 
 -- STATE COUNT → the newest jobs of that state ("" = of any), without their texts
 function calls.jobs(shard, args)
-	local found, count = {}, tonumber(args[2])
+	local found, count, state = {}, tonumber(args[2]), args[1]
+	if state ~= '' then -- nobody walks on when he has found all of them
+		count = math.min(count, number_of(call('HGET', shard .. ':meta', state)))
+	end
 	local names = { 'id', 'kind', 'name', 'owner', 'session', 'state', 'created', 'started', 'ended', 'tries', 'worker' }
 	for _, id in ipairs(call('ZREVRANGE', shard .. ':jobs', 0, -1)) do
-		local job = #found < count and call('HMGET', job_key(shard, id), unpack(names))
-		if job and job[1] and (args[1] == '' or job[6] == args[1]) then
-			found[#found + 1] = job
+		if #found >= count then
+			break
+		end
+		local now = call('HGET', job_key(shard, id), 'state')
+		if now and (state == '' or now == state) then
+			found[#found + 1] = call('HMGET', job_key(shard, id), unpack(names))
 		end
 	end
 	return found
@@ -71,7 +77,7 @@ function calls.drop(shard, args)
 	if call('HGET', job_key(shard, id), 'state') ~= 'dead' then
 		return 'none'
 	end
-	call('LREM', shard .. ':dead', 1, id)
+	forget_dead(shard, id)
 	call('ZREM', shard .. ':over', id)
 	call('ZREM', shard .. ':jobs', id)
 	call('DEL', job_key(shard, id), shard .. ':events:' .. id)

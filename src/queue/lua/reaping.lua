@@ -2,7 +2,7 @@
 
 local function bury(shard, id, seconds)
 	local job = job_read(shard, id, 'state', 'rev', 'need', 'lane', 'kind', 'key', 'tries', 'retry', 'claims',
-		'began', 'cancel', 'worker', 'lost')
+		'began', 'cancel', 'worker', 'lost', 'keep')
 	if job.state ~= 'running' then
 		call('ZREM', shard .. ':leases', id)
 		return { id, 'none', '' }
@@ -29,13 +29,19 @@ local function end_hopeless(shard, patience, seconds, found)
 			is_offered = is_offered or offers(shard, worker, need)
 		end
 		local id = not is_offered and call('LINDEX', shard .. ':ready:' .. need, 0)
-		local job = id and job_read(shard, id, 'state', 'rev', 'readied', 'lane', 'kind', 'key')
+		local job = id and job_read(shard, id, 'state', 'rev', 'readied', 'lane', 'kind', 'key', 'keep')
 		if job and now_ms() - number_of(job.readied) >= patience then
 			call('LPOP', shard .. ':ready:' .. need)
 			settle_need(shard, need)
 			settle_without(shard, job, 'failed', seconds, 'nobody')
 			found[#found + 1] = { id, 'failed', '' }
 		end
+	end
+end
+
+local function forget_dead(shard, id)
+	if call('LREM', shard .. ':dead', 1, id) == 1 then
+		call('HINCRBY', shard .. ':meta', 'dead', -1)
 	end
 end
 
@@ -50,7 +56,7 @@ function calls.reap(shard, args)
 	for _, id in ipairs(call('ZRANGEBYSCORE', shard .. ':over', '-inf', now_ms(), 'LIMIT', 0, count)) do
 		call('ZREM', shard .. ':over', id)
 		call('ZREM', shard .. ':jobs', id)
-		call('LREM', shard .. ':dead', 1, id)
+		forget_dead(shard, id)
 		call('DEL', job_key(shard, id), shard .. ':events:' .. id)
 	end
 	for _, worker in ipairs(call('SMEMBERS', shard .. ':workers')) do

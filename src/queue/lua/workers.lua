@@ -92,7 +92,7 @@ end
 -- ID FENCE FIRST TEXT… → ok | fenced. FIRST counts the job's events from 1: what was sent again is
 -- not added again.
 function calls.publish(shard, args)
-	local job = job_read(shard, args[1], 'state', 'fence', 'published')
+	local job = job_read(shard, args[1], 'state', 'fence', 'published', 'bytes')
 	if not holds(shard, job, args[2]) then
 		return 'fenced'
 	end
@@ -102,12 +102,12 @@ function calls.publish(shard, args)
 	if count <= 0 then
 		return 'ok'
 	end
-	local number = take_numbers(shard, ':number', count)
+	local number, bytes = take_numbers(shard, ':number', count), number_of(job.bytes)
 	for i = 4 + known, #args do
 		tell(shard, 'event', job.id, add_event(shard, job.id, args[i], number), args[i])
-		number = number + SHARDS_MAX
+		number, bytes = number + SHARDS_MAX, bytes + #args[i]
 	end
-	call('HSET', job_key(shard, job.id), 'published', first + #args - 4)
+	call('HSET', job_key(shard, job.id), 'published', first + #args - 4, 'bytes', cut_events(shard, job.id, bytes))
 	return 'ok'
 end
 
@@ -137,7 +137,7 @@ end
 -- ID FENCE STATE SECONDS RESULT TEXT AGENT → ok | fenced. AGENT is its id of the session, or empty.
 function calls.finish(shard, args)
 	local id, fence, state, seconds, result, text, agent = unpack(args, 1, 7)
-	local job = job_read(shard, id, 'state', 'rev', 'fence', 'lane', 'key')
+	local job = job_read(shard, id, 'state', 'rev', 'fence', 'lane', 'key', 'keep')
 	if job.state ~= 'running' and job.fence == fence and job.state ~= 'waiting' then
 		return 'ok' -- it was sent again
 	elseif not holds(shard, job, fence) then
