@@ -218,6 +218,7 @@ void worker_job_take(struct worker *worker, const struct queue_claim *claim)
 	}
 	job->uploads = (struct uploads){ .arena = &job->arena, .id = job->job.id.data };
 	const char *refusal = worker_job_refuse(job);
+	worker_offers_look(worker);
 	if (refusal) {
 		worker_say(worker, true, "%s is refused: %s",
 			queue_is_id(job->job.id) ? job->job.id.data : "a job", refusal);

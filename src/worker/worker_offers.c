@@ -2,6 +2,7 @@
  * hash, with and without each of its labels. */
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/cleanup.h"
@@ -102,16 +103,51 @@ static int worker_offers_gather(struct worker *worker, perch_err *err)
 	return 0;
 }
 
+/* Which files the profiles of --agent are by now. */
+static uint64_t worker_offers_stamp(const struct worker *worker)
+{
+	uint64_t stamp = 0;
+	for (const char *const *path = worker->options.profiles; path && *path; path++) {
+		struct stat now = { 0 };
+		stat(*path, &now);
+		const uint64_t parts[] = { now.st_ino, (uint64_t)now.st_size, (uint64_t)now.st_ctim.tv_sec,
+			(uint64_t)now.st_ctim.tv_nsec };
+		for (size_t i = 0; i < COUNT(parts); i++)
+			stamp = (stamp ^ parts[i]) * UINT64_C(1099511628211);
+	}
+	return stamp;
+}
+
 /* Those that were offered stay where the new ones cannot be. */
 int worker_offers_read(struct worker *worker, perch_err *err)
 {
 	struct arena before = worker->offers;
 	worker->offers = (struct arena){ 0 };
+	worker->profiles_stamp = worker_offers_stamp(worker);
 	int r = worker_offers_gather(worker, err);
 	arena_free(r < 0 ? &worker->offers : &before);
 	if (r < 0)
 		worker->offers = before;
 	return r;
+}
+
+void worker_offers_renew(struct worker *worker)
+{
+	perch_err err = { 0 };
+	if (worker->is_draining)
+		return;
+	if (worker_offers_read(worker, &err) < 0)
+		worker_say(worker, true, "%s", err.text);
+	else if (worker->queue)
+		queue_redis_register(worker->queue, &worker->self);
+	worker_offers_say(worker);
+}
+
+/* The service watches what is in its directories, but not these. */
+void worker_offers_look(struct worker *worker)
+{
+	if (worker_offers_stamp(worker) != worker->profiles_stamp)
+		worker_offers_renew(worker);
 }
 
 bool worker_offers_has(const struct worker *worker, struct str need)

@@ -21,7 +21,8 @@ struct worker {
 	struct queue *queue;
 	struct queue_worker self;
 	struct arena offers; /* of self.offers */
-	size_t said_offers;  /* how many it has said that it offers; SIZE_MAX = nothing yet */
+	uint64_t profiles_stamp;
+	size_t said_offers; /* how many it has said that it offers; SIZE_MAX = nothing yet */
 	struct list jobs;
 	size_t waiting_bytes; /* of events that the queue has not taken yet */
 	perch_timer *tick;
@@ -115,6 +116,10 @@ void worker_job_fail(
 
 /* Reads the catalogue: self.offers. */
 int worker_offers_read(struct worker *worker, perch_err *err);
+/* Reads it again, and tells the queue. */
+void worker_offers_renew(struct worker *worker);
+/* The same where a profile of --agent has changed. */
+void worker_offers_look(struct worker *worker);
 /* Whether it offers what a job needs. */
 bool worker_offers_has(const struct worker *worker, struct str need);
 /* Says how much it offers, where that is another number than before. */

@@ -158,6 +158,7 @@ static void worker_tick(perch_timer *timer, void *data)
 	uint64_t now_ns = clock_now_ns();
 	struct worker_job *next;
 	perch_timer_set(timer, WORKER_TICK_MS * NSEC_PER_MSEC);
+	worker_offers_look(worker);
 	for (struct worker_job *job = list_first(&worker->jobs); job; job = next) {
 		next = list_next(job);
 		worker_job_tick(job);
@@ -269,21 +270,9 @@ int worker_run(struct worker *worker)
 /* ---- life
  * --------------------------------------------------------------------------------------------- */
 
-static void worker_offer(struct worker *worker)
-{
-	perch_err err = { 0 };
-	if (worker->is_draining)
-		return;
-	if (worker_offers_read(worker, &err) < 0)
-		worker_say(worker, true, "%s", err.text);
-	else if (worker->queue)
-		queue_redis_register(worker->queue, &worker->self);
-}
-
 void worker_reload(struct worker *worker)
 {
-	worker_offer(worker);
-	worker_offers_say(worker);
+	worker_offers_renew(worker);
 	worker_look(worker);
 }
 

@@ -331,6 +331,7 @@ static void play(enum queue_world_driver driver, unsigned shards)
 {
 	const struct queue_world_options options = { .shards = shards };
 	unsigned count = number_of("MODEL_STEPS", STEPS);
+	memset(&model, 0, sizeof(model)); /* with CK_FORK=no another has played */
 	model.seed = number_of("MODEL_SEED", (unsigned)time(NULL));
 	model.random = model.seed;
 	model.shards = shards;

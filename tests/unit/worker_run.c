@@ -300,6 +300,35 @@ START_TEST(what_is_not_offered_is_not_run)
 }
 END_TEST
 
+/* The file of --agent has changed: nobody has told, and it is another profile by now. */
+START_TEST(what_was_changed_is_no_longer_offered)
+{
+	char before[64];
+	rig_begin();
+	ck_assert_int_eq(rig_open("nowhere"), 0);
+	struct worker *worker = rig.worker;
+	const struct queue_table *table = worker->queue->table;
+	struct queue_table watched = *table;
+	watched.begin = count_begin;
+	watched.release = count_release;
+	worker->queue->table = &watched;
+	worker->options.any_profile = false;
+	worker_reload(worker);
+	snprintf(before, sizeof(before), "%s", worker->self.offers[0].data);
+	begins = releases = 0;
+	hand_out(worker, "bot", before);
+	ck_assert_uint_eq(begins, 1);
+	folder_write("bot.yaml", "command: \"{{PROFILE_DIR}}/bot.sh\"\n");
+	hand_out(worker, "bot", before);
+	ck_assert_uint_eq(begins, 1);
+	ck_assert_uint_eq(releases, 1);
+	ck_assert_uint_eq(worker->self.offer_count, 1);
+	ck_assert_str_ne(worker->self.offers[0].data, before);
+	worker->queue->table = table;
+	rig_close();
+}
+END_TEST
+
 /* ---- no memory --------------------------------------------------------------------------------
  */
 
@@ -368,4 +397,4 @@ END_TEST
 
 SUITE_MAIN("worker-run", a_bell_that_rings_while_it_asks_is_not_lost,
 	what_may_not_begin_any_more_is_not_born, what_cannot_be_offered_leaves_what_was,
-	what_is_not_offered_is_not_run, no_memory_for_a_worker)
+	what_is_not_offered_is_not_run, what_was_changed_is_no_longer_offered, no_memory_for_a_worker)
