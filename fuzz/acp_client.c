@@ -62,9 +62,9 @@ static void fuzz_keep(void *data, struct acp_talk *talk, struct str line)
 static void fuzz_let_go(void)
 {
 	struct str rest = { world.kept.data, world.kept.len };
-	acp_talk_hold(world.talk, false);
 	while (rest.len)
-		acp_client_line(world.client, str_cut(&rest, '\n'), false);
+		acp_talk_again(world.talk, str_cut(&rest, '\n'));
+	acp_talk_hold(world.talk, false);
 	buf_free(&world.kept);
 }
 

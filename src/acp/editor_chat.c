@@ -23,8 +23,18 @@ void acp_chat_free(struct acp_chat *chat)
 	list_remove(&chat->editor->chats, chat);
 	free(chat->cwd);
 	free(chat->context);
-	free(chat->own_id);
+	for (size_t i = 0; chat->own_ids && chat->editor->agents[i]; i++)
+		free(chat->own_ids[i]);
+	free(chat->own_ids);
 	free(chat);
+}
+
+char **acp_chat_own_id(const struct acp_chat *chat, const char *agent)
+{
+	char **own_id = chat->own_ids;
+	for (const char *const *each = chat->editor->agents; *each != agent; each++)
+		own_id++;
+	return own_id;
 }
 
 void acp_chat_forget(struct acp_chat *chat)
@@ -81,12 +91,15 @@ struct acp_chat *acp_chat_open(
 	struct acp_editor *editor, const struct acp_place *place, struct str name, perch_err *err)
 {
 	struct acp_chat *chat = calloc(1, sizeof(*chat));
-	if (!chat || acp_chat_move(chat, place) < 0) {
+	char **own_ids = calloc(list_count(editor->agents), sizeof(*own_ids));
+	if (!chat || !own_ids || acp_chat_move(chat, place) < 0) {
+		free(own_ids);
 		free(chat);
 		err_no_memory(err);
 		return NULL;
 	}
 	chat->editor = editor;
+	chat->own_ids = own_ids;
 	chat->agent = editor->agents[0];
 	memcpy(chat->name, name.data, name.len);
 	list_append(&editor->chats, chat);

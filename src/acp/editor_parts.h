@@ -49,7 +49,7 @@ struct acp_chat {
 	const char *agent; /* one of the editor's */
 	char *cwd;
 	char *context;           /* JSON; NULL = none */
-	char *own_id;            /* of the agent's session, where none are kept; NULL = none yet */
+	char **own_ids;          /* of the agents' sessions, where none are kept; NULL = none yet */
 	bool has_commands;       /* some were told */
 	struct acp_task *parked; /* a command that waits for an answer in the next prompt */
 	char name[ACP_NAME_SIZE];
@@ -103,6 +103,8 @@ struct acp_chat *acp_chat_open(
 /* Where it works from now on. 0 or -ENOMEM. */
 int acp_chat_move(struct acp_chat *chat, const struct acp_place *place);
 void acp_chat_answer(struct acp_chat *chat, struct acp_request *request, bool is_new);
+/* Where the own id of this agent is kept. */
+char **acp_chat_own_id(const struct acp_chat *chat, const char *agent);
 
 /* ---- editor_store.c ---------------------------------------------------------- */
 

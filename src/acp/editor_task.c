@@ -128,8 +128,9 @@ static void acp_task_session(struct acp_task *task, struct str id)
 	struct acp_chat *chat = task->chat;
 	if (!chat || !task->editor->options.no_store)
 		return;
-	free(chat->own_id);
-	chat->own_id = str_dup(id);
+	char **own_id = acp_chat_own_id(chat, task->agent);
+	free(*own_id);
+	*own_id = str_dup(id);
 }
 
 static void acp_task_thinks(struct acp_task *task, struct str text)
@@ -293,7 +294,7 @@ static int acp_task_submit(struct acp_task *task, const struct acp_wish *wish, p
 	request.data = task;
 	request.shows_stderr = true;
 	request.caller.client = acp_agent_client(task->editor->agent);
-	turn.session_id = task->chat->own_id;
+	turn.session_id = *acp_chat_own_id(task->chat, task->agent);
 	int r = acp_text_read(task, wish, &arena, &request, err);
 	if (r == 0)
 		r = acp_task_fill(task, &arena, &request, err);

@@ -19,6 +19,8 @@ static void acp_text_part(struct buf *text)
 
 static void acp_text_resource(struct buf *text, const struct acp_block *block)
 {
+	if (!block->uri.len && !block->text.data) /* what is attached speaks for itself */
+		return;
 	acp_text_part(text);
 	buf_printf(
 		text, "[%.*s]\n", (int)(block->uri.len < 4096 ? block->uri.len : 4096), block->uri.data);

@@ -9,7 +9,8 @@
  * owner and links of it stay, another takes its place; a file with several names, of somebody else
  * or in a directory that cannot be written is written in place, once there is room for all of it.
  * What is no file (a pipe, a device) is written to. A name is known before its file is made: who is
- * stopped in between leaves nothing. */
+ * stopped in between leaves nothing. Where the file itself is begun, it is not stopped by asking.
+ */
 const char errand_write_script[] =
 	"PATH=/usr/bin:/bin\n"
 	"unset all new\n"
@@ -21,10 +22,14 @@ const char errand_write_script[] =
 	"}\n"
 	"if file=$(readlink -f -- \"$1\" && echo .); then file=${file%??}; else file=$1; fi\n"
 	"if [ ! -e \"$file\" ]; then\n"
+	"	trap '' HUP INT TERM\n"
 	"	set -C\n"
 	"	exec 3>\"$file\"\n"
-	"	cat <\"$all\" >&3 || { rm -f -- \"$file\"; exit 1; }\n"
-	"	exit 0\n"
+	"	new=$file\n"
+	"	trap 'exit 1' HUP INT TERM\n"
+	"	cat <\"$all\" >&3 || exit\n"
+	"	new=\n"
+	"	exit\n"
 	"fi\n"
 	"[ -f \"$file\" ] || { cat <\"$all\" >\"$file\"; exit; }\n"
 	": >>\"$file\"\n"
@@ -37,6 +42,7 @@ const char errand_write_script[] =
 	"	cat <\"$all\" >\"$new\" && mv -fT -- \"$new\" \"$file\"\n"
 	"	exit\n"
 	"fi\n"
+	"trap '' HUP INT TERM\n"
 	"had=$(stat -c %s -- \"$file\")\n"
 	"if [ \"$2\" -gt \"$had\" ] && ! head -c $(($2 - had)) /dev/zero >>\"$file\"; then\n"
 	"	truncate -s \"$had\" -- \"$file\"\n"

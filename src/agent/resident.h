@@ -25,8 +25,10 @@ enum {
 };
 
 struct seat_events {
-	/* The MCP servers of a session that is opened, as a list: those that the agent can reach. */
-	void (*servers)(void *data, const struct acp_abilities *abilities, struct buf *out);
+	/* What a session that is opened is told of: the MCP servers that the agent can reach, and
+	 * further directories, as lists; empty = none. */
+	void (*place)(void *data, const struct acp_abilities *abilities, struct buf *servers,
+		struct buf *directories);
 	/* What it is asked, as a list of blocks; once its session is open. */
 	void (*prompt)(void *data, const struct acp_abilities *abilities, struct buf *out);
 	/* Of its session, from OPEN to STOPPED or ERROR; FAILED and NOISE are of the process. bytes:

@@ -112,8 +112,7 @@ static void resident_tell_line_again(struct resident_session *session)
 	session->kept_at += line.len + 1;
 	resident->kept_bytes -= line.len + 1;
 	resident->line_bytes = line.len + 1;
-	acp_talk_hold(session->talk, false);
-	acp_client_line(resident->client, line, false);
+	acp_talk_again(session->talk, line);
 }
 
 /* A turn that is held again on the way keeps the rest, unless all is to be told. */

@@ -68,13 +68,15 @@ static int seat_open_session(struct seat *seat, struct resident_session *session
 {
 	struct resident *resident = seat->resident;
 	_cleanup_(buf_free) struct buf servers = { 0 };
-	seat->options.events->servers(
-		seat->options.data, acp_client_abilities(resident->client), &servers);
-	if (servers.failed)
+	_cleanup_(buf_free) struct buf directories = { 0 };
+	seat->options.events->place(
+		seat->options.data, acp_client_abilities(resident->client), &servers, &directories);
+	if (servers.failed || directories.failed)
 		return -ENOMEM;
 	const struct acp_talk_options options = {
 		.cwd = str_from(resident->cwd),
 		.servers = { servers.data, servers.len },
+		.directories = { directories.data, directories.len },
 		.id = str_from(seat->options.turn->session_id),
 		.data = session,
 	};

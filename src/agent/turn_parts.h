@@ -29,8 +29,8 @@ struct agent_turn {
 	struct seat *seat;
 	struct list wants;
 	struct list forms;
-	struct str servers;   /* of MCP, a list, for a session that is opened */
-	struct buf unreached; /* the names of those that the agent cannot reach */
+	struct str place;     /* JSON: of a session that is opened, see turn_place.c */
+	struct buf unreached; /* what of it the agent is not told of, in words */
 	bool is_answered;     /* the prompt has ended, in one way or another */
 	const char *const *layers;
 	uint64_t started_ns;
@@ -84,15 +84,20 @@ void turn_seat_drop_wants(struct agent_turn *turn);
 
 /* ---- turn_prompt.c ---------------------------------------------------------- */
 
-/* Parts of struct seat_events: what is asked, and the servers of its session. */
+/* A part of struct seat_events: what is asked. */
 void turn_prompt_write(void *data, const struct acp_abilities *abilities, struct buf *out);
-void turn_prompt_servers(void *data, const struct acp_abilities *abilities, struct buf *out);
 
-/* Those of the profile and of the client. -ENOMEM. */
-int turn_prompt_gather_servers(struct agent_turn *turn);
+/* ---- turn_place.c ----------------------------------------------------------- */
 
-/* Once its session is open: which servers it is not told of. */
-void turn_prompt_tell_unreached(struct agent_turn *turn);
+/* A part of struct seat_events: what its session is told of. */
+void turn_place_write(void *data, const struct acp_abilities *abilities, struct buf *servers,
+	struct buf *directories);
+
+/* What the profile and the client have of it. -ENOMEM. */
+int turn_place_gather(struct agent_turn *turn);
+
+/* Once its session is open: what it is not told of. */
+void turn_place_tell_unreached(struct agent_turn *turn);
 
 /* ---- turn_form.c ------------------------------------------------------------ */
 

@@ -180,7 +180,7 @@ static void turn_seat_said(void *data, const struct acp_said *said, size_t bytes
 		return;
 	}
 	if (said->kind == ACP_SAID_OPEN)
-		turn_prompt_tell_unreached(turn);
+		turn_place_tell_unreached(turn);
 	if (turn->is_over)
 		; /* who was told of it has left */
 	else if (said->kind == ACP_SAID_PERMISSION)
@@ -234,7 +234,7 @@ static void turn_seat_gone(void *data, const perch_result *result)
 }
 
 static const struct seat_events turn_seat_events = {
-	.servers = turn_prompt_servers,
+	.place = turn_place_write,
 	.prompt = turn_prompt_write,
 	.said = turn_seat_said,
 	.line = turn_seat_line,
@@ -254,7 +254,7 @@ int turn_seat_take(struct agent_turn *turn, perch_err *err)
 		.data = turn,
 	};
 	turn->started_ns = clock_now_ns();
-	if (turn_prompt_gather_servers(turn) < 0)
+	if (turn_place_gather(turn) < 0)
 		return err_no_memory(err);
 	return seat_take(turn->host, &options, &turn->seat, err);
 }

@@ -165,7 +165,13 @@ void acp_request_withdraw(struct acp_request *request, uint64_t number);
 
 /* Each of these ends the request. */
 
-enum acp_stop { ACP_END_TURN, ACP_STOP_CANCELLED, ACP_STOP_REFUSAL, ACP_STOP_TOKENS };
+enum acp_stop {
+	ACP_END_TURN,
+	ACP_STOP_CANCELLED,
+	ACP_STOP_REFUSAL,
+	ACP_STOP_TOKENS,
+	ACP_STOP_REQUESTS,
+};
 
 /* config: JSON, the list of the session's options; empty = none. */
 void acp_request_session(

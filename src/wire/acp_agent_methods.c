@@ -4,8 +4,10 @@
 
 #include "base/err.h"
 #include "base/macros.h"
+#include "base/utf8.h"
 #include "data/json_member.h"
 #include "wire/acp_agent_parts.h"
+#include "wire/acp_server.h"
 
 enum { ACP_VERSION = 1, ACP_LIST_MAX = 256, ACP_VERSION_MAX = 65535 };
 
@@ -39,13 +41,18 @@ static bool acp_params_is_path(struct str text)
 	return str_has_prefix(text, STR("/")) && !memchr(text.data, '\0', text.len);
 }
 
+static bool acp_params_item_fits(const perch_json_value *item, bool are_paths)
+{
+	if (!are_paths)
+		return acp_server_fits(item);
+	return perch_json_type_of(item) == PERCH_JSON_STRING && acp_params_is_path(json_str(item));
+}
+
 static bool acp_params_items_fit(const perch_json_value *list, bool are_paths)
 {
 	perch_json_iter iter = perch_json_iterate(list);
 	for (const perch_json_value *item; (item = perch_json_next(&iter));) {
-		if (perch_json_type_of(item) != (are_paths ? PERCH_JSON_STRING : PERCH_JSON_OBJECT))
-			return false;
-		if (are_paths && !acp_params_is_path(json_str(item)))
+		if (!acp_params_item_fits(item, are_paths))
 			return false;
 	}
 	return perch_json_count(list) <= ACP_LIST_MAX;
@@ -64,7 +71,7 @@ static bool acp_params_list(
 	}
 	if (r > 0 && !acp_params_items_fit(list, are_paths)) {
 		acp_refuse(taking, JSONRPC_INVALID_PARAMS, "\"%s\" must be a list of at most %d %s", name,
-			(int)ACP_LIST_MAX, are_paths ? "absolute paths" : "objects");
+			(int)ACP_LIST_MAX, are_paths ? "absolute paths" : "MCP servers");
 		return false;
 	}
 	if (r > 0 && perch_json_count(list))
@@ -170,6 +177,12 @@ static struct str acp_initialize_text(const perch_json_value *info, const char *
 	return perch_json_type_of(value) == PERCH_JSON_STRING ? json_str(value) : STR("");
 }
 
+/* So many bytes of it, and no half of a character. */
+static int acp_initialize_shown(struct str text, size_t most)
+{
+	return (int)utf8_whole_prefix(text.data, text.len < most ? text.len : most);
+}
+
 static void acp_initialize_take(struct acp_taking *taking)
 {
 	struct acp_agent *agent = taking->agent;
@@ -189,8 +202,8 @@ static void acp_initialize_take(struct acp_taking *taking)
 		agent->is_greeted = true;
 		agent->has_forms = perch_json_type_of(forms) == PERCH_JSON_OBJECT;
 		snprintf(agent->client, sizeof(agent->client), "%.*s%s%.*s",
-			(int)(name.len < 100 ? name.len : 100), name.data, version.len ? " " : "",
-			(int)(version.len < 60 ? version.len : 60), version.data);
+			acp_initialize_shown(name, 100), name.data, version.len ? " " : "",
+			acp_initialize_shown(version, 60), version.data);
 		acp_initialize_answer(taking);
 	}
 }

@@ -126,6 +126,7 @@ void acp_request_stop(struct acp_request *request, enum acp_stop stop, struct st
 		[ACP_STOP_CANCELLED] = "cancelled",
 		[ACP_STOP_REFUSAL] = "refusal",
 		[ACP_STOP_TOKENS] = "max_tokens",
+		[ACP_STOP_REQUESTS] = "max_turn_requests",
 	};
 	perch_json_writer out = acp_request_begin(request);
 	perch_json_begin_object(&out);

@@ -148,6 +148,7 @@ static void acp_client_greeted(struct acp_client *client, const struct jsonrpc_m
 			.takes_resources = json_flag(prompts, "embeddedContext"),
 			.takes_http = json_flag(servers, "http"),
 			.takes_sse = json_flag(servers, "sse"),
+			.takes_directories = acp_client_can(sessions, "additionalDirectories"),
 		};
 		client->is_ready = true;
 		client->table->said(client->data, &said);

@@ -75,6 +75,7 @@ struct acp_abilities {
 	bool can_load, can_resume, can_close;
 	bool takes_images, takes_sounds, takes_resources;
 	bool takes_http, takes_sse; /* MCP servers that are reached so; all take programs */
+	bool takes_directories;     /* further ones */
 };
 
 struct acp_client_options {
@@ -104,8 +105,9 @@ bool acp_client_is_broken(const struct acp_client *client);
 
 struct acp_talk_options {
 	struct str cwd;
-	struct str servers; /* JSON, a list; empty = none */
-	struct str id;      /* of an earlier session, to be gone on with; empty = a new one */
+	struct str servers;     /* JSON, a list; empty = none */
+	struct str directories; /* further ones; the same */
+	struct str id;          /* of an earlier session, to be gone on with; empty = a new one */
 	void *data;
 };
 
@@ -132,6 +134,9 @@ void acp_talk_refuse(struct acp_talk *talk, uint64_t number, int64_t code, struc
 
 /* As long as it is held, its lines are not read but kept: those of other talks go on. */
 void acp_talk_hold(struct acp_talk *talk, bool is_held);
+
+/* A line that was kept; the talk is held no more. */
+void acp_talk_again(struct acp_talk *talk, struct str line);
 
 /* Nothing more is wanted of it. NULL is fine. */
 void acp_talk_close(struct acp_talk *talk);

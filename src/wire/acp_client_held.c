@@ -11,7 +11,17 @@ void acp_talk_hold(struct acp_talk *talk, bool is_held)
 	talk->client->held += is_held ? 1 : -1UL;
 }
 
-/* A request that is taken back may itself be among what was kept, of any talk. */
+void acp_talk_again(struct acp_talk *talk, struct str line)
+{
+	struct acp_client *client = talk->client;
+	acp_talk_hold(talk, false);
+	client->is_again = true;
+	acp_client_line(client, line, false);
+	client->is_again = false;
+}
+
+/* A request that is taken back may itself be among what was kept, of any talk: of each it is kept
+ * once. */
 static bool acp_client_keep_cancel(
 	struct acp_client *client, const perch_json_value *params, struct str line)
 {
@@ -21,7 +31,7 @@ static bool acp_client_keep_cancel(
 		return false;
 	while (quiz && !jsonrpc_id_eq(&quiz->id, &id))
 		quiz = list_next(quiz);
-	if (quiz)
+	if (quiz || client->is_again)
 		return false;
 	for (struct acp_talk *talk = list_first(&client->talks); talk; talk = list_next(talk)) {
 		if (talk->is_held)

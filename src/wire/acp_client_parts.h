@@ -35,7 +35,7 @@ struct acp_talk {
 	struct link link;
 	struct acp_client *client;
 	void *data;
-	char *cwd, *servers;
+	char *cwd, *servers, *directories;
 	bool is_open;
 	bool is_busy; /* a prompt is under way */
 	bool is_cancelled;
@@ -54,7 +54,8 @@ struct acp_client {
 	struct list talks;
 	struct list quizzes;
 	uint64_t numbers;
-	size_t held; /* how many talks are */
+	size_t held;   /* how many talks are */
+	bool is_again; /* the line at hand was kept */
 	struct acp_abilities abilities;
 	bool offers_files, offers_terminals, offers_forms;
 	bool is_ready;

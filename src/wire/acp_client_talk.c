@@ -42,6 +42,10 @@ static int acp_talk_ask(struct acp_talk *talk, bool is_old)
 	json_write_text(&out, "cwd", str_from(talk->cwd));
 	perch_json_write_name(&out, "mcpServers");
 	perch_json_write_raw(&out, servers.data, servers.len);
+	if (talk->directories[0]) {
+		perch_json_write_name(&out, "additionalDirectories");
+		perch_json_write_raw(&out, talk->directories, strlen(talk->directories));
+	}
 	perch_json_end_object(&out);
 	jsonrpc_end(&out);
 	acp_client_send(client);
@@ -65,12 +69,13 @@ int acp_talk_open(
 	talk->data = options->data;
 	talk->cwd = str_dup(options->cwd);
 	talk->servers = str_dup(options->servers.data ? options->servers : STR(""));
+	talk->directories = str_dup(options->directories.data ? options->directories : STR(""));
 	list_append(&client->talks, talk);
 	if (is_old) {
 		memcpy(talk->id, options->id.data, options->id.len);
 		talk->id_len = options->id.len;
 	}
-	if (!talk->cwd || !talk->servers || acp_talk_ask(talk, is_old) < 0) {
+	if (!talk->cwd || !talk->servers || !talk->directories || acp_talk_ask(talk, is_old) < 0) {
 		acp_talk_close(talk);
 		return -ENOMEM;
 	}
@@ -236,5 +241,6 @@ void acp_talk_close(struct acp_talk *talk)
 	list_remove(&talk->client->talks, talk);
 	free(talk->cwd);
 	free(talk->servers);
+	free(talk->directories);
 	free(talk);
 }

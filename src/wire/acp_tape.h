@@ -7,7 +7,9 @@
 
 #include "base/str.h"
 
-/* To CONNECTION.SIDE, "agent" where perch is one, else "client": "> " before what we have sent, "<
+/* No more than the first 2 MiB of a connection: a flood says the same again and again.
+ *
+ * To CONNECTION.SIDE, "agent" where perch is one, else "client": "> " before what we have sent, "<
  * " before the rest. */
 void acp_tape(const void *connection, const char *side, bool is_ours, struct str line);
 

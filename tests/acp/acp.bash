@@ -10,9 +10,11 @@ acp_open() {
     export AGENT="$BATS_TEST_TMPDIR/bot.yaml" OTHER="$BATS_TEST_TMPDIR/other.yaml"
     export SLOW="$BATS_TEST_TMPDIR/slow.yaml" HOSTED="$BATS_TEST_TMPDIR/hosted.yaml"
     printf '%s\n' "command: $PERCH_SOURCE/tests/acp/hosted.py" 'protocol: acp' >"$HOSTED"
+    export REMOTE="$BATS_TEST_TMPDIR/remote.yaml"
+    sed 's/hosted.py/& remote/' "$HOSTED" >"$REMOTE"
     acp_profile "$AGENT"
     acp_profile "$SLOW" 'timeout_secs: 1'
-    printf '%s\n' 'command: sh' "args: ['-c', 'printf \"the other one: %s\" \"\$AGENT_MESSAGE\"']" \
+    printf '%s\n' 'command: sh' "args: ['-c', 'printf \"the other one%s: %s\" \"\$AGENT_SESSION_ID\" \"\$AGENT_MESSAGE\"']" \
         >"$OTHER"
 }
 

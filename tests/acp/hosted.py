@@ -161,6 +161,10 @@ def prompt(session, text):
         say(session, os.getcwd() + " " + SESSIONS[session]["cwd"])
     elif word == "servers":
         say(session, json.dumps(SESSIONS[session]["mcpServers"], sort_keys=True))
+    elif word == "directories":
+        say(session, json.dumps(SESSIONS[session].get("additionalDirectories")))
+    elif word == "stop":
+        return rest
     elif word == "env":
         say(session, " ".join(sorted(n for n in os.environ if n.startswith("AGENT_") or n in words)))
     elif word == "show":
@@ -238,7 +242,8 @@ def main():
             OFFERED.update(params["clientCapabilities"])
             able = {"loadSession": "forgetful" not in sys.argv,
                     "mcpCapabilities": {"http": "remote" in sys.argv},
-                    "promptCapabilities": {"image": True}, "sessionCapabilities": {"close": {}}}
+                    "promptCapabilities": {"image": True}, "sessionCapabilities": {
+                        "close": {}, **({"additionalDirectories": {}} if "remote" in sys.argv else {})}}
             send({"id": number, "result": {"protocolVersion": 1, "agentCapabilities": able}})
         elif method == "session/new":
             name = f"s-{os.getpid()}-{len(SESSIONS)}"

@@ -147,7 +147,22 @@ const scenes = {
             assert.deepEqual(editor.said(), [{ allow_once: 'once-1', allow_always: 'ever-1', reject_once: 'no-1' }[kind]]);
         }
         assert.deepEqual(editor.asked[0].options.map(({ optionId }) => optionId), ['once-1', 'ever-1', 'no-1']);
+        for (const stopReason of ['max_tokens', 'max_turn_requests', 'refusal', 'end_turn'])
+            assert.equal((await editor.prompt(`stop ${stopReason}`)).stopReason, stopReason);
+        editor.said('agent_thought_chunk');
+        const place = { additionalDirectories: ['/opt'], mcpServers: [{ name: 'm', command: '/bin/m' },
+            { name: 'w', type: 'http', url: 'https://w', headers: [] }] };
+        await editor.open(place);
+        await editor.prompt('servers');
+        assert.deepEqual(JSON.parse(editor.said().pop()), [{ name: 'm', command: '/bin/m', args: [], env: [] }]);
+        assert.match(editor.said('agent_thought_chunk')[0], /programs alone, and is not told of w; .* works in one directory/);
         await editor.end();
+        const remote = await started([], {}, ['--agent', process.env.REMOTE]);
+        await remote.open(place);
+        await remote.prompt('directories');
+        assert.deepEqual(remote.said(), ['["/opt"]']);
+        assert.deepEqual(remote.said('agent_thought_chunk'), []);
+        await remote.end();
     },
 
     async turns() {
@@ -305,6 +320,18 @@ const scenes = {
         assert.deepEqual(editor.said(), [id]);
         await fails(editor.request('session/list', {}), -32601, /no method/);
         await editor.end();
+        const both = await started(['--no-store'], {}, ['--agents', `${AGENT},${process.env.OTHER}`]);
+        const choose = (value) => both.request('session/set_config_option',
+            { sessionId: both.session, configId: 'agent', value });
+        await both.prompt('session');
+        const [own] = both.said();
+        await choose('other');
+        await both.prompt('session');
+        assert.deepEqual(both.said(), ['the other one: session']); // and not that of another agent
+        await choose('bot');
+        await both.prompt('session');
+        assert.deepEqual(both.said(), [own]);
+        await both.end();
     },
 
     async attached() {
@@ -319,6 +346,8 @@ const scenes = {
             { type: 'resource', resource: { uri: 'file:///a.c', text: 'int main;' } },
             { type: 'resource_link', uri: 'file:///b.c', name: 'b.c' }]);
         assert.deepEqual(editor.said(), ['you said: see\n[file:///a.c]\nint main;\n[file:///b.c]\n']);
+        await editor.prompt([{ type: 'text', text: 'see' }, { type: 'image', data, mimeType: 'image/png' }]);
+        assert.deepEqual(editor.said(), ['you said: see']);
         await fails(editor.prompt([{ type: 'image', data: '!', mimeType: 'image/png' }]), -32602, /base64/);
         await fails(editor.prompt([{ type: 'image', data }]), -32602, /mimeType/);
         await editor.end();

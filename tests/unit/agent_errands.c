@@ -357,6 +357,31 @@ START_TEST(a_writer_that_is_stopped_leaves_nothing)
 }
 END_TEST
 
+/* Before each of its lines, where there is no file, one, or one with two names. */
+#define STEPPED                                                                  \
+	"export TMPDIR=$PWD/room; mkdir room; n=0\n"                                 \
+	"while [ $((n += 1)) -le $(wc -l <writer) ]; do\n"                           \
+	"sed \"${n}i kill -TERM \\$\\$\" writer >stopped\n"                          \
+	"for before in none old two; do\n"                                           \
+	"rm -rf work other; mkdir work; [ $before = none ] || echo old >work/file\n" \
+	"[ $before != two ] || ln work/file other\n"                                 \
+	"printf 'all of it' | sh ./stopped \"$PWD/work/file\" 9\n"                   \
+	"has=$(cat work/file 2>/dev/null || echo none)\n"                            \
+	"case $before,$has in none,none | old,old | two,old | *,all\\ of\\ it) ;;\n" \
+	"*) echo \"wrong: before line $n, $before: $has\" ;; esac\n"                 \
+	"ls -A work room; done; done\n"
+
+START_TEST(a_writer_that_is_stopped_at_any_step_leaves_a_whole_file)
+{
+	folder_new();
+	folder_write("writer", errand_write_script);
+	folder_write("steps", STEPPED);
+	char *said = folder_run("sh ./steps 2>/dev/null | sort -u");
+	ck_assert_str_eq(said, "\nfile\nroom:\nwork:");
+	free(said);
+}
+END_TEST
+
 /* ---- a full disk --------------------------------------------------------------- */
 
 /* Of 256 KiB: two of these files do not fit, and a longer one does not at all. What is beside the
@@ -442,7 +467,9 @@ START_TEST(memory_may_run_out_for_questions)
 END_TEST
 
 SUITE_MAIN("agent-errands", a_full_disk_leaves_the_old_content,
-	a_writer_that_is_stopped_leaves_nothing, a_user_may_leave_when_a_refusal_is_told,
+	a_writer_that_is_stopped_leaves_nothing,
+	a_writer_that_is_stopped_at_any_step_leaves_a_whole_file,
+	a_user_may_leave_when_a_refusal_is_told,
 	a_terminal_ends_with_a_turn_that_its_agent_does_not_end, a_terminal_is_of_one_session,
 	errands_are_counted_whatever_they_are, memory_may_run_out_for_files,
 	memory_may_run_out_for_a_large_file, memory_may_run_out_for_a_terminal,

@@ -116,6 +116,8 @@ static void scene_expect(const char *log)
 #define HELLO                                                         \
 	"{@J,'id':0,'method':'initialize','params':{'protocolVersion':1," \
 	"'clientCapabilities':{'elicitation':{'form':{}}}}}"
+#define NEW_WITH(server) \
+	"{@J,'id':1,'method':'session/new','params':{'cwd':'/','mcpServers':[" server "]}}"
 #define NEW "{@J,'id':'n','method':'session/new','params':{'cwd':'/w','mcpServers':[]}}"
 #define PROMPT(id, text)                                                            \
 	"{@J,'id':" id ",'method':'session/prompt','params':{'sessionId':'s','prompt':" \
@@ -166,6 +168,15 @@ static const struct {
 		JSONRPC_INVALID_PARAMS },
 	{ "{@J,'id':1,'method':'session/new','params':{'cwd':'/','mcpServers':[1]}}",
 		JSONRPC_INVALID_PARAMS },
+	{ NEW_WITH("{'command':'/m'}"), JSONRPC_INVALID_PARAMS },
+	{ NEW_WITH("{'name':'m'}"), JSONRPC_INVALID_PARAMS },
+	{ NEW_WITH("{'name':'m','command':7}"), JSONRPC_INVALID_PARAMS },
+	{ NEW_WITH("{'name':'m','command':'/m','args':{}}"), JSONRPC_INVALID_PARAMS },
+	{ NEW_WITH("{'name':'m','command':'/m','args':[7]}"), JSONRPC_INVALID_PARAMS },
+	{ NEW_WITH("{'name':'m','command':'/m','env':[{'name':'A'}]}"), JSONRPC_INVALID_PARAMS },
+	{ NEW_WITH("{'name':'m','type':'http'}"), JSONRPC_INVALID_PARAMS },
+	{ NEW_WITH("{'name':'m','type':'http','url':'u','headers':7}"), JSONRPC_INVALID_PARAMS },
+	{ NEW_WITH("{'name':'m','type':'odd','url':'u'}"), JSONRPC_INVALID_PARAMS },
 	{ "{@J,'id':1,'method':'session/new','params':{'cwd':'/','additionalDirectories':['a']}}",
 		JSONRPC_INVALID_PARAMS },
 	{ "{@J,'id':1,'method':'session/load','params':{'cwd':'/'}}", JSONRPC_INVALID_PARAMS },

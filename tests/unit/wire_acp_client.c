@@ -483,6 +483,31 @@ START_TEST(a_talk_that_is_held_is_not_told)
 }
 END_TEST
 
+/* Where several are held, what is told to one of them is not kept for the others again. */
+START_TEST(what_is_taken_back_is_kept_once_for_each_talk)
+{
+	static const char cancel[] =
+		"{\"jsonrpc\":\"2.0\",\"method\":\"$/cancel_request\",\"params\":{\"requestId\":\"q\"}}";
+	ck_assert_int_eq(scene_begin(), 0);
+	for (enum stage stage = BEFORE; stage < BUSY; stage++)
+		scene_step(stage);
+	struct acp_talk *first = scene.talk;
+	ck_assert_int_eq(scene_open(""), 0);
+	scene_hear("{@J,'id':4,'result':{'sessionId':'t'}}");
+	acp_talk_hold(first, true);
+	acp_talk_hold(scene.talk, true);
+	buf_clear(&scene.log);
+	acp_client_line(scene.client, STR(cancel), false);
+	scene_expect("kept\nkept\n");
+	acp_talk_again(first, STR(cancel));
+	scene_expect("");
+	acp_talk_hold(first, true);
+	acp_client_line(scene.client, STR(cancel), false);
+	scene_expect("kept\nkept\n");
+	scene_end();
+}
+END_TEST
+
 START_TEST(questions_and_lines_have_limits)
 {
 	ck_assert_int_eq(scene_begin(), 0);
@@ -538,4 +563,4 @@ SUITE_MAIN("wire-acp-client", whatever_an_agent_says_the_conversation_goes_on, a
 	what_is_offered_is_asked_for_and_answered, forms_are_of_a_prompt_or_of_what_opens_a_session,
 	requests_without_end_are_refused, an_old_session_is_gone_on_with_or_made_anew,
 	a_cancelled_prompt_still_ends, questions_and_lines_have_limits, a_talk_that_is_held_is_not_told,
-	without_memory_it_says_so)
+	what_is_taken_back_is_kept_once_for_each_talk, without_memory_it_says_so)
