@@ -22,10 +22,10 @@ void agent_note_start(struct trace *trace, const struct agent_engine_options *op
 		FACT_NUMBER("total_limit", options->total_limit),
 		FACT_FLAG("send_error_reply", profile->send_error_reply),
 		FACT_FLAG("include_stderr", profile->include_stderr_in_reply),
-		FACT_TEXT("input", input),
+		FACT_TEXT("input", trace_agent_text(trace, input)),
 		FACTS_END,
 	};
-	trace_unmask(trace);
+	trace_of_agent(trace);
 	trace_event(trace, "start", facts, "starts %s", profile->command);
 }
 

@@ -236,7 +236,7 @@ static void job_run_begin(perch_job *job)
 	int r = service_may_record(job->service, &err);
 	if (r == 0)
 		r = fledge_api_run_start(job->service->host, &options,
-			service_trace_start(job->service, options.command, options.args), &job->run.run, &err);
+			service_trace_start(job, options.command, options.args), &job->run.run, &err);
 	if (r < 0)
 		job_run_fail(job, "start", err.text, job_run_exit_code(r, &err));
 	else if (job->was_cancelled) /* while something was shown */

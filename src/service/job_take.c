@@ -9,6 +9,7 @@
 #include "base/sized.h"
 #include "proc/host.h"
 #include "service/service_parts.h"
+#include "trace/trace.h"
 
 static const struct job_kind *const job_take_kinds[] = {
 	[PERCH_ENTRY_TOOL] = &job_kind_tool,
@@ -124,6 +125,7 @@ void job_discard(perch_job *job)
 	if (job->keeper)
 		*job->keeper = NULL;
 	job->kind->free(job);
+	trace_close(job->trace, NULL);
 	if (job->has_timer) {
 		timer_cancel(&job->service->host->loop.timers, &job->deadline);
 		timers_release(&job->service->host->loop.timers);

@@ -250,7 +250,7 @@ static struct tool_call_options job_tool_options(perch_job *job)
 		.session = job->tool.session,
 		.passage = job->tool.passage,
 		.shown = job_tool_shown,
-		.trace = service_trace_start(job->service, job->tool.bound->binding.name,
+		.trace = service_trace_start(job, job->tool.bound->binding.name,
 			(const char *const[]){ job->tool.tool, NULL }),
 		.stderr_bytes = job->request.shows_stderr ? job_tool_stderr : NULL,
 		.done = job_tool_done,

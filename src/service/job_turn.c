@@ -165,8 +165,7 @@ static void job_turn_start(perch_job *job)
 	options->events = &job_turn_events;
 	options->data = job;
 	options->is_quiet = job->is_early;
-	options->trace =
-		service_trace_start(job->service, options->profile->command, options->profile->args);
+	options->trace = service_trace_start(job, options->profile->command, options->profile->args);
 	options->stderr_bytes = job->request.shows_stderr ? job_turn_stderr : NULL;
 	job_turn_set_clock(job);
 	if (service_may_record(job->service, &err) < 0 ||

@@ -106,9 +106,10 @@ struct perch_job {
 	size_t bytes;              /* its share of queue_bytes; 0 once it has ended */
 	uint64_t submitted_ns;
 	struct timer deadline;
-	struct list asks; /* open questions */
-	uint64_t asked;   /* how many there were */
-	struct buf json;  /* of the last event */
+	struct list asks;    /* open questions */
+	uint64_t asked;      /* how many there were */
+	struct buf json;     /* of the last event */
+	struct trace *trace; /* what is recorded of it; NULL = nothing, or it is a tool's */
 	union {
 		struct tool_job tool;
 		struct run_job run;
@@ -192,6 +193,7 @@ struct perch_service {
 	struct residents *residents; /* agents that serve many turns; NULL = none is kept */
 	perch_sessions stored;       /* its `sessions` NULL = not opened yet, or nothing is stored */
 	struct trace *trace;         /* NULL = none */
+	struct trace *tool_trace;    /* its part for tools: a server of them outlives its calls */
 	bool has_trace_head;
 	struct timer trace_due; /* what was recorded is to be written */
 	bool has_trace_timer;
@@ -231,9 +233,9 @@ int service_open_sessions(perch_service *service, perch_err *err);
 
 /* Opens what the options name; nothing where they name nothing. */
 int service_trace_open(perch_service *service, perch_err *err);
-/* Before the first process: what is run, which is the head of the trace. The trace, or NULL. */
-struct trace *service_trace_start(
-	perch_service *service, const char *command, const char *const *args);
+/* Before the process: what is run, which is the head of the trace where it is the first. The part
+ * of the trace that is the job's, or NULL. */
+struct trace *service_trace_start(perch_job *job, const char *command, const char *const *args);
 void service_trace_close(perch_service *service);
 
 /* ---- job.c ---------------------------------------------------------------- */

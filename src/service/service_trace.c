@@ -36,13 +36,17 @@ int service_trace_open(perch_service *service, perch_err *err)
 	return r;
 }
 
-struct trace *service_trace_start(
-	perch_service *service, const char *command, const char *const *args)
+struct trace *service_trace_start(perch_job *job, const char *command, const char *const *args)
 {
+	perch_service *service = job->service;
 	if (service->trace && !service->has_trace_head)
 		trace_start(service->trace, command, args);
 	service->has_trace_head = true;
-	return service->trace;
+	struct trace **part =
+		job->request.kind == PERCH_ENTRY_TOOL ? &service->tool_trace : &job->trace;
+	if (!*part)
+		*part = trace_part(service->trace);
+	return *part;
 }
 
 void service_trace_close(perch_service *service)
@@ -51,6 +55,7 @@ void service_trace_close(perch_service *service)
 	perch_err err = { 0 };
 	if (!service->has_trace_timer)
 		return;
+	trace_close(service->tool_trace, NULL);
 	if (trace_close(service->trace, &err) < 0)
 		service_warn(service, "%s", err.text);
 	timer_cancel(timers, &service->trace_due);

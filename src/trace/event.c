@@ -25,7 +25,7 @@ void trace_note(struct trace *trace, const char *format, ...)
 	va_start(args, format);
 	entry.line = event_format_words(text, format, args);
 	va_end(args);
-	entry.is_masked = !trace->secrets && mask_words(text, entry.line.len);
+	entry.is_masked = trace_hides_stored(trace) && mask_words(text, entry.line.len);
 	trace_record_entry(trace, &entry);
 }
 
@@ -63,7 +63,7 @@ void trace_result(struct trace *trace, uint64_t ticket, struct str json)
 	char words[64];
 	int len = snprintf(
 		words, sizeof(words), "request %" PRIu64 " has its result: %zu bytes", ticket, json.len);
-	int r = trace->secrets ? 0 : mask_value(&trace->mask, json, &trace->scratch);
+	int r = !trace_hides_stored(trace) ? 0 : mask_value(&trace->mask, json, &trace->scratch);
 	const struct trace_fact facts[] = {
 		FACT_NUMBER("ticket", ticket),
 		FACT_JSON("value", r > 0 ? ((struct str){ trace->scratch.data, json.len }) : json),

@@ -150,6 +150,47 @@ static void mask_message(
 		mask_for_members(sheet, message, "value", mask_blot_env);
 }
 
+/* ---- MCP servers ----------------------------------------------------------- */
+
+static void mask_blot_value(struct sheet *sheet, const perch_json_value *pair)
+{
+	mask_for_members(sheet, pair, "value", mask_blot);
+}
+
+static void mask_each(struct sheet *sheet, const perch_json_value *list,
+	void (*use)(struct sheet *sheet, const perch_json_value *value))
+{
+	if (perch_json_type_of(list) != PERCH_JSON_ARRAY)
+		return;
+	perch_json_iter iter = perch_json_iterate(list);
+	for (const perch_json_value *item; (item = perch_json_next(&iter));)
+		use(sheet, item);
+}
+
+static void mask_blot_pairs(struct sheet *sheet, const perch_json_value *pairs)
+{
+	mask_each(sheet, pairs, mask_blot_value);
+}
+
+static void mask_server(struct sheet *sheet, const perch_json_value *server)
+{
+	mask_for_members(sheet, server, "env", mask_blot_pairs);
+	mask_for_members(sheet, server, "headers", mask_blot_pairs);
+}
+
+static void mask_server_list(struct sheet *sheet, const perch_json_value *servers)
+{
+	mask_each(sheet, servers, mask_server);
+}
+
+static void mask_server_lists(struct sheet *sheet, const perch_json_value *place)
+{
+	mask_for_members(sheet, place, "mcpServers", mask_server_list);
+	mask_for_members(sheet, place, "mcp_servers", mask_server_list);
+}
+
+/* ---- lines ----------------------------------------------------------------- */
+
 static char *mask_find_value(const char *text, size_t len)
 {
 	static const char name[] = "\"value\"";
@@ -187,6 +228,17 @@ int mask_line(struct mask *mask, bool is_from_plugin, struct str line, struct bu
 		mask_message(mask, is_from_plugin, &sheet, message);
 	else if (line.len)
 		mask_garbage(&sheet);
+	return sheet.has_stars;
+}
+
+int mask_servers(struct mask *mask, struct str line, struct buf *copy)
+{
+	const perch_json_value *message;
+	if (mask_lay_out(mask, line, copy, &message) < 0)
+		return -ENOMEM;
+	struct sheet sheet = { .line = line, .copy = copy->data };
+	mask_for_members(&sheet, message, "params", mask_server_lists);
+	mask_for_members(&sheet, message, "context", mask_server_lists);
 	return sheet.has_stars;
 }
 

@@ -1,5 +1,5 @@
-/* Which parts of a line between host and plugin must stay private:
- * stored values and the values of the environment. */
+/* Which parts of a line between host and plugin must stay private: stored values and the values of
+ * the environment; and of what an agent is told: those of its MCP servers. */
 #ifndef TRACE_MASK_H
 #define TRACE_MASK_H
 
@@ -40,6 +40,10 @@ int mask_line(struct mask *mask, bool is_from_plugin, struct str line, struct bu
 /* Puts stars over what a note of the host quotes of a line that may hold a value. Returns whether
  * it quotes any. */
 bool mask_words(char *words, size_t len);
+
+/* As mask_line, for what an agent is told, ACP or AgentProc: the values of the variables and
+ * headers of MCP servers. */
+int mask_servers(struct mask *mask, struct str line, struct buf *copy);
 
 /* As mask_line, for the value of an answer before the line is made: a text may have been stored, an
  * object may hold the environment. */

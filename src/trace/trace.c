@@ -147,7 +147,7 @@ static void trace_turn_off(struct trace *trace, int error)
 
 bool trace_is_on(const struct trace *trace)
 {
-	return trace && !trace->error;
+	return trace && !(trace->whole ? trace->whole : trace)->error;
 }
 
 void trace_empty(struct buf *buf)
@@ -227,6 +227,10 @@ static void trace_write_event(perch_json_writer *writer, const struct trace_entr
 
 void trace_record_entry(struct trace *trace, const struct trace_entry *entry)
 {
+	if (trace->whole) {
+		trace_record_entry(trace->whole, entry);
+		return;
+	}
 	if (trace->heard) {
 		trace->heard(trace->heard_data, entry);
 		return;
@@ -248,16 +252,23 @@ void trace_record_entry(struct trace *trace, const struct trace_entry *entry)
 
 void trace_give_up(struct trace *trace)
 {
+	trace = trace->whole ? trace->whole : trace;
 	trace_write_out(trace);
 	trace_turn_off(trace, trace->error ? trace->error : -ENOMEM);
 }
 
 /* ------------------------------------------------------------------------------ */
 
-void trace_unmask(struct trace *trace)
+struct trace *trace_part(struct trace *trace)
 {
-	if (trace)
-		trace->secrets = true;
+	if (!trace_is_on(trace))
+		return NULL;
+	struct trace *part = trace_new(trace->secrets);
+	if (part)
+		part->whole = trace;
+	else
+		trace_give_up(trace);
+	return part;
 }
 
 void trace_start(struct trace *trace, const char *command, const char *const *args)
@@ -282,27 +293,6 @@ void trace_start(struct trace *trace, const char *command, const char *const *ar
 	trace_end_line(trace, start);
 }
 
-static void trace_record_masked(struct trace *trace, struct trace_entry *entry)
-{
-	bool may_hold_secrets =
-		entry->direction == TRACE_TO_PLUGIN || entry->direction == TRACE_FROM_PLUGIN;
-	if (trace->secrets || !may_hold_secrets) {
-		trace_record_entry(trace, entry);
-		return;
-	}
-	size_t len = entry->line.len;
-	int r = mask_line(
-		&trace->mask, entry->direction == TRACE_FROM_PLUGIN, entry->line, &trace->scratch);
-	if (r < 0) {
-		trace_give_up(trace);
-		return;
-	}
-	entry->line = (struct str){ trace->scratch.data, len };
-	entry->is_masked = r > 0;
-	trace_record_entry(trace, entry);
-	trace_empty(&trace->scratch);
-}
-
 void trace_line(struct trace *trace, enum trace_direction direction, const char *data, size_t len)
 {
 	if (!trace_is_on(trace))
@@ -311,7 +301,7 @@ void trace_line(struct trace *trace, enum trace_direction direction, const char 
 		.direction = direction,
 		.line = { data, len && data[len - 1] == '\n' ? len - 1 : len },
 	};
-	trace_record_masked(trace, &entry);
+	trace_record_said(trace, &entry);
 }
 
 void trace_child_line(struct trace *trace, enum trace_direction direction, const perch_line *line)
@@ -324,7 +314,7 @@ void trace_child_line(struct trace *trace, enum trace_direction direction, const
 		.is_cut = line->flags & PERCH_LINE_TOO_LONG,
 		.is_open = line->flags & PERCH_LINE_UNTERMINATED,
 	};
-	trace_record_masked(trace, &entry);
+	trace_record_said(trace, &entry);
 }
 
 void trace_child_bytes(struct trace *trace, const char *bytes, size_t len)

@@ -57,9 +57,21 @@ typedef void trace_heard_fn(void *data, const struct trace_entry *entry);
  * nothing masked, and the host's notes and events. -ENOMEM. */
 int trace_listen(trace_heard_fn *heard, void *data, struct trace **ret_trace);
 
+/* A part of a trace, for one of several that speak at the same time: each is masked by itself. It
+ * ends by trace_close, before the whole does. NULL where nothing is recorded; without memory, from
+ * here on. */
+struct trace *trace_part(struct trace *trace);
+
 /* Masks nothing from here on: a line of another protocol than fledge-v1 neither stores nor loads,
  * even if it looks as if it did. */
 void trace_unmask(struct trace *trace);
+
+/* The same, but for the values of variables and headers of the MCP servers that an agent is told
+ * of. */
+void trace_of_agent(struct trace *trace);
+
+/* What is to be recorded of a line that an agent is told, until the next line is. */
+struct str trace_agent_text(struct trace *trace, struct str line);
 
 /* The first line: what is run. args is NULL-terminated. */
 void trace_start(struct trace *trace, const char *command, const char *const *args);

@@ -111,17 +111,23 @@ def scene_nonsense():
 
 
 def scene_trace():
-    """What is recorded is in the file; stdout has messages alone."""
+    """What is recorded is in the file, without the secrets of MCP servers; stdout has messages alone."""
     file = MARK + ".trace"
-    editor = Editor([PERCH, "--trace", file, *COMMAND[1:]])
-    editor.open()
-    number = editor.prompt("hello")
-    while editor.read().get("id") != number:
-        pass
-    editor.process.stdin.close()
-    gone(editor.process)
-    shown = subprocess.run([PERCH, "trace", "show", file], stdout=subprocess.PIPE, text=True, check=True).stdout
-    assert "you said: hello" in shown, shown
+    servers = [{"name": "m", "command": "/bin/m", "args": [], "env": [{"name": "KEY", "value": "hidden"}]}]
+    for agent in (AGENT, os.environ["HOSTED"]):
+        editor = Editor([PERCH, "--trace", file, "acp", "--agent", agent])
+        editor.call("initialize", protocolVersion=1)
+        made = editor.call("session/new", cwd=os.getcwd(), mcpServers=servers)
+        editor.session = made["result"]["sessionId"]
+        number = editor.prompt("hello")
+        while editor.read().get("id") != number:
+            pass
+        editor.process.stdin.close()
+        gone(editor.process)
+        shown = subprocess.run([PERCH, "trace", "show", file], stdout=subprocess.PIPE, text=True, check=True).stdout
+        assert "hello" in shown and "KEY" in shown, shown
+        with open(file, encoding="utf-8") as trace:
+            assert "hidden" not in trace.read()
 
 
 def scene_hurry():

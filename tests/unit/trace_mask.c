@@ -107,6 +107,57 @@ START_TEST(quoted_secrets_are_masked)
 }
 END_TEST
 
+#define SERVERS(env, header)                                                                     \
+	"[{\"name\":\"a\",\"env\":[{\"name\":\"K\",\"value\":\"" env "\"},7],\"args\":[\"value\"]}," \
+	"{\"headers\":[{\"name\":\"H\",\"value\":\"" header "\"}],\"env\":{}},7]"
+#define OPENED(env, header) \
+	"{\"method\":\"session/new\",\"params\":{\"mcpServers\":" SERVERS(env, header) "}}"
+#define TURN(env, header) \
+	"{\"type\":\"turn\",\"context\":{\"mcp_servers\":" SERVERS(env, header) "}}"
+
+/* What an agent is told of its MCP servers; nothing of plugins counts there. */
+START_TEST(secrets_of_servers_are_masked)
+{
+	folder_new();
+	struct trace *trace = traced_open(false);
+	trace_of_agent(trace);
+	traced_put(trace, TRACE_TO_PLUGIN, OPENED("one", "two3"));
+	traced_put(trace, TRACE_TO_PLUGIN, TURN("one", "two3"));
+	traced_put(trace, TRACE_FROM_PLUGIN, OPENED("one", "two3"));
+	traced_put(trace, TRACE_TO_PLUGIN, "\"mcpServers\"");
+	traced_put(trace, TRACE_FROM_PLUGIN, SET_STORE "\"x\"}");
+	const struct str told = trace_agent_text(trace, STR(OPENED("one", "two3")));
+	ck_assert(str_is(told, OPENED("***", "****")));
+	ck_assert_int_eq(trace_close(trace, NULL), 0);
+	traced_expect(0, "in", "line", OPENED("***", "****"), true);
+	traced_expect(1, "in", "line", TURN("***", "****"), true);
+	traced_expect(2, "out", "line", OPENED("one", "two3"), false);
+	traced_expect(3, "in", "line", "\"mcpServers\"", false);
+	traced_expect(4, "out", "line", SET_STORE "\"x\"}", false);
+}
+END_TEST
+
+/* An agent, a tool and a plugin of one service, at the same time. */
+START_TEST(each_part_is_masked_by_itself)
+{
+	folder_new();
+	struct trace *trace = traced_open(false), *parts[3];
+	for (size_t i = 0; i < COUNT(parts); i++)
+		ck_assert_ptr_nonnull(parts[i] = trace_part(trace));
+	trace_of_agent(parts[0]);
+	trace_unmask(parts[1]);
+	for (size_t i = 0; i < COUNT(parts); i++)
+		traced_put(parts[i], TRACE_FROM_PLUGIN, SET_STORE "\"secret\"}");
+	for (size_t i = 0; i < COUNT(parts); i++)
+		ck_assert_int_eq(trace_close(parts[i], NULL), 0);
+	ck_assert_int_eq(trace_close(trace, NULL), 0);
+	traced_expect(0, "out", "line", SET_STORE "\"secret\"}", false);
+	traced_expect(1, "out", "line", SET_STORE "\"secret\"}", false);
+	traced_expect(2, "out", "line", SET_STORE "\"******\"}", true);
+	ck_assert_ptr_null(trace_part(NULL));
+}
+END_TEST
+
 START_TEST(secrets_are_kept_when_asked_for)
 {
 	folder_new();
@@ -141,6 +192,10 @@ static int trace_once(void *data)
 		return r;
 	trace_start(trace, "deploy", (const char *const[]){ "x", NULL });
 	record_masks(trace);
+	struct trace *part = trace_part(trace);
+	trace_of_agent(part);
+	traced_put(part, TRACE_TO_PLUGIN, OPENED("one", "two3"));
+	trace_close(part, NULL);
 	trace_note(trace, "done");
 	return trace_close(trace, NULL);
 }
@@ -153,4 +208,5 @@ START_TEST(memory_may_run_out)
 END_TEST
 
 SUITE_MAIN("trace-mask", secrets_are_masked, quoted_secrets_are_masked,
-	secrets_are_kept_when_asked_for, too_many_ids_mask_every_answer, memory_may_run_out)
+	secrets_of_servers_are_masked, each_part_is_masked_by_itself, secrets_are_kept_when_asked_for,
+	too_many_ids_mask_every_answer, memory_may_run_out)
