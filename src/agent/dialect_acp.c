@@ -1,6 +1,7 @@
 /* ACP: what an agent says in its session, as events of a turn. */
 #include "agent/agent_engine_parts.h"
 #include "agent/dialect.h"
+#include "base/cleanup.h"
 #include "base/macros.h"
 #include "wire/acp_client.h"
 
@@ -115,9 +116,18 @@ static void dialect_acp_take_noise(struct agent_engine *engine, const struct acp
 	engine_warn(engine, NULL, said->text);
 }
 
+/* To log in is between the user and the agent: nothing of it goes through perch. */
 static void dialect_acp_take_error(struct agent_engine *engine, const struct acp_said *said)
 {
-	engine_error(engine, said->text);
+	static const char advice[] = ": log in by the agent's own command first";
+	_cleanup_(buf_free) struct buf text = { 0 };
+	buf_append(&text, said->text.data, said->text.len);
+	if (said->kind == ACP_SAID_ERROR && said->code == ACP_CLIENT_LOGIN)
+		buf_append_text(&text, advice);
+	if (text.failed)
+		engine->is_broken = true;
+	else
+		engine_error(engine, (struct str){ text.data ? text.data : "", text.len });
 }
 
 /* Why an agent may stop although it was not done, for people. */

@@ -17,6 +17,8 @@ enum {
 	ACP_TALK_ID_MAX = 512, /* bytes */
 };
 
+enum { ACP_CLIENT_LOGIN = -32000 }; /* the code of an error: nobody has logged in */
+
 enum acp_said_kind {
 	/* Of the agent, as a whole. */
 	ACP_SAID_READY,  /* talks may be opened */

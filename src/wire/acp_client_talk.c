@@ -2,6 +2,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/buf.h"
+#include "base/cleanup.h"
 #include "base/str.h"
 #include "wire/acp_client_parts.h"
 
@@ -103,6 +105,29 @@ static void acp_talk_refused(struct acp_talk *talk, int64_t code, struct str tex
 			.text = text.len ? text : STR("the agent gives no reason") });
 }
 
+/* An error and its data, where most agents say what has happened. */
+static void acp_talk_spell_error(const struct jsonrpc_message *message, struct buf *out)
+{
+	const perch_json_value *details = perch_json_get(message->data, "details");
+	if (!details)
+		details = message->data;
+	struct str more =
+		perch_json_type_of(details) == PERCH_JSON_STRING ? json_str(details) : (struct str){ 0 };
+	buf_append(out, message->text.data, message->text.len);
+	if (!more.len || str_eq(more, message->text))
+		return;
+	buf_append_text(out, message->text.len ? ": " : "");
+	buf_append(out, more.data, more.len);
+}
+
+static void acp_talk_failed(struct acp_talk *talk, const struct jsonrpc_message *message)
+{
+	_cleanup_(buf_free) struct buf text = { 0 };
+	acp_talk_spell_error(message, &text);
+	acp_talk_refused(
+		talk, message->code, text.failed ? message->text : (struct str){ text.data, text.len });
+}
+
 /* An id that another talk has would mix up both. */
 static void acp_talk_named(struct acp_talk *talk, const perch_json_value *result)
 {
@@ -119,10 +144,14 @@ static void acp_talk_named(struct acp_talk *talk, const perch_json_value *result
 }
 
 /* The old one is not there: a new one takes its place. */
-static void acp_talk_anew(struct acp_talk *talk, struct str why)
+static void acp_talk_anew(struct acp_talk *talk, const struct jsonrpc_message *why)
 {
+	_cleanup_(buf_free) struct buf text = { 0 };
 	talk->id_len = 0;
-	acp_talk_tell(talk, (struct acp_said){ .kind = ACP_SAID_ANEW, .text = why });
+	acp_talk_spell_error(why, &text);
+	acp_talk_tell(talk,
+		(struct acp_said){ .kind = ACP_SAID_ANEW,
+			.text = text.failed ? why->text : (struct str){ text.data, text.len } });
 	if (acp_talk_ask(talk, false) < 0)
 		talk->client->is_broken = true;
 }
@@ -164,7 +193,7 @@ static void acp_talk_stopped(struct acp_talk *talk, const struct jsonrpc_message
 	acp_talk_drop_quizzes(talk, true);
 	talk->is_busy = false;
 	if (message->kind == JSONRPC_ERROR)
-		acp_talk_refused(talk, message->code, message->text);
+		acp_talk_failed(talk, message);
 	else if (perch_json_type_of(reason) != PERCH_JSON_STRING)
 		acp_talk_refused(talk, 0, STR("the agent ends its turn without a stopReason"));
 	else
@@ -180,9 +209,9 @@ void acp_talk_answered(struct acp_call *call, const struct jsonrpc_message *mess
 	if (call->awaited == ACP_AWAITS_END)
 		acp_talk_stopped(talk, message);
 	else if (message->kind == JSONRPC_ERROR && call->awaited == ACP_AWAITS_OLD_SESSION)
-		acp_talk_anew(talk, message->text);
+		acp_talk_anew(talk, message);
 	else if (message->kind == JSONRPC_ERROR)
-		acp_talk_refused(talk, message->code, message->text);
+		acp_talk_failed(talk, message);
 	else if (call->awaited == ACP_AWAITS_OLD_SESSION)
 		acp_talk_opened(talk);
 	else

@@ -67,6 +67,12 @@ replies() { jq -rj "select(.id == \"$1\" and .event == \"partial\") | .text" "$W
     [ "$(jq -c '.[1].env' "$WORK/out")" = '[{"name":"A","value":"b"}]' ]
 }
 
+@test "an agent that nobody has logged in to says so, and what to do is said" {
+    turn --prompt locked
+    expect_status 1
+    has "$errors" "Authentication required: log in by the agent's own command first"
+}
+
 @test "attachments: a picture where it is taken, else a link" {
     turn --prompt look --image 'data:image/png;base64,aGk=' --file /etc/hostname
     expect 'you said look [image] [resource_link]'

@@ -165,6 +165,8 @@ def prompt(session, text):
         say(session, json.dumps(SESSIONS[session].get("additionalDirectories")))
     elif word == "stop":
         return rest
+    elif word == "locked":
+        return None
     elif word == "env":
         say(session, " ".join(sorted(n for n in os.environ if n.startswith("AGENT_") or n in words)))
     elif word == "show":
@@ -259,7 +261,8 @@ def main():
         elif method == "session/prompt":
             text = " ".join(b.get("text") or f"[{b['type']}]" for b in params["prompt"])
             reason = prompt(params["sessionId"], text)
-            send({"id": number, "result": {"stopReason": reason}})
+            send({"id": number, **({"result": {"stopReason": reason}} if reason else
+                                   {"error": {"code": -32000, "message": "Authentication required"}})})
         elif method == "session/close":
             send({"id": number, "result": {}})
 
