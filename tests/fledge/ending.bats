@@ -18,7 +18,7 @@ def end():
     while True:
         time.sleep(60)
 if "obeys" not in args:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: open(os.environ["WORK"] + "/asked", "w").close())
 if "family" in args:
     deaf = ["sh", "-c", "trap \"\" TERM INT; echo $$ >> $WORK/family; while :; do sleep 1; done"]
     subprocess.Popen(deaf, stdin=subprocess.DEVNULL)
@@ -29,17 +29,19 @@ if "family" in args:
 '
 
 # interrupt COMMAND BEHAVIOUR LINE…: Ctrl+C at the plugin's point, three times
-# when the plugin does not obey; LINE… is what it was sent.
+# when the plugin does not obey; LINE… is what it was sent. Two signals that come together
+# are one: the third is sent when the second has come to the plugin.
 interrupt() {
     local command=$1 kind=$2
     shift 2
-    rm -f "$SEEN" "$READY" "$WORK/family"
+    rm -f "$SEEN" "$READY" "$WORK/family" "$WORK/asked"
     start run "$command" "$kind"
     wait_ready
     kill -INT "$host"
     if [ "$kind" != obeys ]; then
         wait_until grep -qs cancel "$SEEN"
         kill -INT "$host"
+        wait_until test -e "$WORK/asked"
         kill -INT "$host"
     fi
     finish
@@ -108,7 +110,7 @@ recv()
 end()
 END
     for kind in obeys ignores family; do
-        rm -f "$SEEN" "$WORK/family"
+        rm -f "$SEEN" "$WORK/family" "$WORK/asked"
         KIND=$kind python3 - <<'END'
 import signal, time
 from user import *
@@ -119,6 +121,8 @@ if os.environ["KIND"] != "obeys":
     while open(os.environ["SEEN"]).read().count("cancel") < 2:
         time.sleep(0.01)
     run.process.send_signal(signal.SIGINT)
+    while not os.path.exists(os.environ["WORK"] + "/asked"):
+        time.sleep(0.01)
     run.process.send_signal(signal.SIGINT)
 assert run.end() == 130
 END

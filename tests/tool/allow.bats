@@ -208,6 +208,7 @@ print(json.dumps(json.loads(sys.argv[1])["sandbox"]["layers"]))' "$output")
 @test "a binding of a file is told which line of the file to write" {
     mkdir "$WORK/my docs" && touch "$WORK/my docs/a"
     perch_tool add "$WORK/tools/reader" --read "$prefix" --binding "$WORK/b.toml" --yes
+    expect_status 0
     perch_tool call --binding "$WORK/b.toml" t.x --input "{\"path\":\"$WORK/my docs/a\"}"
     expect_status 1
     has "$errors" "read = [\"$WORK/my docs/a\"] under [sandbox] in $WORK/b.toml would allow it"
