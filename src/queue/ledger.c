@@ -101,6 +101,12 @@ static struct ledger_job *ledger_lane_first(const struct ledger_lane *lane)
 	return lane->jobs.first ? container_of(lane->jobs.first, struct ledger_job, in_lane) : NULL;
 }
 
+/* Of its session, if it has one. */
+static bool ledger_is_next(const struct ledger_job *job)
+{
+	return !job->lane || ledger_lane_first(job->lane) == job;
+}
+
 static int ledger_join_lane(
 	struct ledger *ledger, struct ledger_job *job, const struct queue_job *asked)
 {
@@ -117,7 +123,8 @@ static int ledger_join_lane(
 	return 0;
 }
 
-/* It no longer stands in the way of its session. */
+/* It no longer stands in the way of its session. The next one may be running: a process that has
+ * died may have begun it, and have had no room to write that this one was over. */
 static void ledger_leave_lane(struct ledger *ledger, struct ledger_job *job, int64_t now_ms)
 {
 	struct ledger_lane *lane = steal(&job->lane);
@@ -129,7 +136,7 @@ static void ledger_leave_lane(struct ledger *ledger, struct ledger_job *job, int
 	if (!next) {
 		ledger_leave(&ledger->lanes, &lane->node);
 		free(lane);
-	} else if (was_first) {
+	} else if (was_first && next->state == QUEUE_WAITING) {
 		ledger_make_ready(ledger, next, false, now_ms);
 	}
 }
@@ -205,7 +212,7 @@ int ledger_put(struct ledger *ledger, const struct queue_job *job, size_t limit,
 	made->revision = 1;
 	made->place = ledger->last_place + 1;
 	ledger_add(ledger, made, key);
-	if (!made->lane || ledger_lane_first(made->lane) == made)
+	if (ledger_is_next(made))
 		ledger_make_ready(ledger, made, false, now_ms);
 	*ret_job = made;
 	return 0;
@@ -233,8 +240,7 @@ int ledger_restore(struct ledger *ledger, const struct queue_job *job,
 		return -ENOMEM;
 	}
 	ledger_add(ledger, made, key);
-	bool is_next = !made->lane || ledger_lane_first(made->lane) == made;
-	if (job->state == QUEUE_WAITING && is_next)
+	if (job->state == QUEUE_WAITING && ledger_is_next(made))
 		ledger_make_ready(ledger, made, false, job->created_ms);
 	*ret_job = made;
 	return 0;
@@ -334,7 +340,8 @@ void ledger_again(struct ledger *ledger, struct ledger_job *job, int64_t now_ms)
 	ledger_count(ledger, job, QUEUE_WAITING);
 	job->fence = 0;
 	job->started_ms = 0;
-	ledger_make_ready(ledger, job, true, now_ms);
+	if (ledger_is_next(job))
+		ledger_make_ready(ledger, job, true, now_ms);
 }
 
 void ledger_end(

@@ -60,6 +60,43 @@ START_TEST(what_was_answered_is_there)
 }
 END_TEST
 
+static void change(const char *words)
+{
+	sqlite3 *handle;
+	ck_assert_int_eq(sqlite3_open(folder_path("queue.db"), &handle), SQLITE_OK);
+	ck_assert_int_eq(sqlite3_exec(handle, words, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(handle);
+}
+
+/* On a full disk the end of a turn may be lost, and the beginning of the next one of its session
+ * not: both are running then, and neither runs a second time, or beside the other. */
+START_TEST(an_end_that_was_lost)
+{
+	queue_world_open(QUEUE_WORLD_FILE, NULL);
+	for (const char *id = "abc"; *id; id++)
+		queue_world_put((const char[]){ *id, '\0' }, "s", "", 0);
+	queue_world_put("d", "t", "", 1);
+	queue_world_put("e", "t", "", 1);
+	for (const char *id = "adbe"; *id; id++) {
+		struct queue_world_claim found = queue_world_claim(true);
+		ck_assert_int_eq(found.id[0], *id);
+		if (*id == 'a' || *id == 'd')
+			finish(found.id, found.fence);
+	}
+	change("UPDATE jobs SET state = 'running' WHERE id IN ('a', 'd')");
+	queue_world_reopen();
+	queue_world_reap();
+	queue_world_await("a", QUEUE_INTERRUPTED, 3);
+	queue_world_await("b", QUEUE_INTERRUPTED, 2);
+	uint64_t fence = queue_world_claim(true).fence;
+	ck_assert_str_eq(queue_world_claim(true).id, "c");
+	ck_assert(!queue_world_claim(true).is_there);
+	finish("d", fence);
+	ck_assert_str_eq(queue_world_claim(true).id, "e");
+	queue_world_close();
+}
+END_TEST
+
 START_TEST(what_is_dropped_leaves_nothing)
 {
 	queue_world_open(QUEUE_WORLD_FILE, NULL);
@@ -143,11 +180,8 @@ START_TEST(a_file_of_an_older_perch)
 		" ('z','turn','bot','me','s','{}',NULL,NULL,'running',1,1,0,1);"
 		"INSERT INTO events VALUES (7, 'z', '{}');"
 		"PRAGMA user_version = 1;";
-	sqlite3 *handle;
 	queue_world_folder();
-	ck_assert_int_eq(sqlite3_open(folder_path("queue.db"), &handle), SQLITE_OK);
-	ck_assert_int_eq(sqlite3_exec(handle, old, NULL, NULL, NULL), SQLITE_OK);
-	sqlite3_close(handle);
+	change(old);
 	queue_world_open(QUEUE_WORLD_FILE, NULL);
 	queue_world_reap();
 	queue_world_await("z", QUEUE_INTERRUPTED, 3);
@@ -244,6 +278,6 @@ START_TEST(no_memory_for_a_job)
 }
 END_TEST
 
-SUITE_MAIN("queue-file", what_was_answered_is_there, what_is_dropped_leaves_nothing,
-	one_process_has_it, a_file_that_is_no_database, a_file_of_an_older_perch, a_full_disk,
-	no_memory_for_a_job)
+SUITE_MAIN("queue-file", what_was_answered_is_there, an_end_that_was_lost,
+	what_is_dropped_leaves_nothing, one_process_has_it, a_file_that_is_no_database,
+	a_file_of_an_older_perch, a_full_disk, no_memory_for_a_job)
