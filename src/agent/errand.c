@@ -136,15 +136,22 @@ void errand_tell_user(struct resident_session *session, const struct buf *text)
 		seat_tell(session->seat, &told);
 }
 
+/* What the program said, without its own name: "/bin/cat: …", "sh: 12: …". */
+static struct str errand_said(const struct errand *errand)
+{
+	struct str said = tail_text(&errand->tail), rest = said;
+	struct str name = str_cut(&rest, ' ');
+	if (str_is(name, "sh:"))
+		str_cut(&rest, ' ');
+	return str_is(name, "sh:") || str_is(name, "/bin/cat:") ? rest : said;
+}
+
 /* The user is told too, with the command that allows it: behind all else. */
 static void errand_fail(struct errand *errand, const char *what)
 {
-	static const struct str reader = STR("/bin/cat: ");
 	_cleanup_(buf_free) struct buf text = { 0 };
 	struct resident_session *session = errand->session;
-	struct str said = tail_text(&errand->tail);
-	if (str_has_prefix(said, reader))
-		said = (struct str){ said.data + reader.len, said.len - reader.len };
+	struct str said = errand_said(errand);
 	bool is_hindered = errand_explain(errand, what, said, &text);
 	errand_give_up(errand, &text);
 	if (is_hindered)

@@ -168,6 +168,7 @@ files_and_terminals() {
     turn --prompt 'write /usr/perch-test words'
     has "$output" 'the file cannot be written'
     has "$errors" '--write /usr'
+    has "$errors" 'the file cannot be written: cannot create /usr/perch-test: '
     [ ! -e /usr/perch-test ]
     turn --prompt 'read numbers'
     expect 'it needs an absolute path'

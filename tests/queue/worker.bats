@@ -18,6 +18,8 @@ teardown() { queue_close; }
     scene worker.py order
 }
 
+@test "an agent of ACP stays between turns" { scene worker.py acp; }
+
 @test "a tool, and a plugin with its answers in advance" {
     tool up '[[tools]]' 'name = "t.x"' <<'END'
 request = greet()

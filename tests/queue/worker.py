@@ -112,6 +112,28 @@ def test_order():
     assert len(workers) == 3, workers
 
 
+def test_acp():
+    """An agent of ACP: one process of a worker for many turns; when it dies, the next goes on with its session."""
+    expose()
+    write(f"{CONFIG}/agents/hosted.yaml",
+          f"command: {os.environ['PERCH_SOURCE']}/tests/acp/hosted.py\nprotocol: acp\nsandbox: false\n")
+    _, gate, _ = fleet()
+
+    def says(message, session):
+        events = [event for _, event in events_of(gate, gate.turn(agent="hosted", message=message, session=session))]
+        return "".join(event.get("text", "") for event in events if event["event"] == "partial"), events
+
+    first, events = says("pid", "one")
+    own = [event["session_id"] for event in events if event["event"] == "session"]
+    assert first.isdigit() and says("pid", "one")[0] == first == says("pid", "two")[0]
+    _, events = says("show", "one")
+    assert {"plan", "tool", "usage"} <= {event["event"] for event in events}, events
+    assert says("die 3", "one")[1][-1]["exit_code"] == 3
+    again, events = says("pid", "one")
+    assert again.isdigit() and again != first
+    assert own == [event["session_id"] for event in events if event["event"] == "session"], events
+
+
 def test_cancel():
     expose()
     agent("slow", SLOW)
