@@ -140,7 +140,11 @@ static int agent_launch_find_cwd(struct launch *launch, perch_err *err)
 		r = -errno;
 	else if (!S_ISDIR(info.st_mode))
 		r = -ENOTDIR;
-	return r < 0 ? agent_launch_refuse_cwd(err, r, launch->cwd, perch_strerror(r)) : 0;
+	const char *cwd = launch->options->cwd ? "/" : launch->options->profile->cwd;
+	char why[128];
+	snprintf(why, sizeof(why), "%s%s", perch_strerror(r),
+		cwd[0] == '/' || cwd[0] == '~' ? "" : "; a relative cwd starts where the profile is");
+	return r < 0 ? agent_launch_refuse_cwd(err, r, launch->cwd, why) : 0;
 }
 
 int launch_begin(struct launch *launch, perch_err *err)

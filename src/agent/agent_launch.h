@@ -64,8 +64,12 @@ const char *command_quotes_advice(const struct agent_profile *profile);
 
 enum { COMMAND_ADVICE_MAX = 256 };
 
-/* Where a program that was not found is looked for, once argv is known; false = its name says it.
- */
+/* Where a file that was not found is looked for, and which one may be meant; false = its name says
+ * it. */
+bool command_explain_file(
+	const struct launch *launch, const char *path, char ret_text[COMMAND_ADVICE_MAX]);
+
+/* The same for the program, once argv is known. */
 bool command_explain_path(const struct launch *launch, char ret_text[COMMAND_ADVICE_MAX]);
 
 /* ---- named_files.c --------------------------------------------------------- */

@@ -103,16 +103,35 @@ const char *command_quotes_advice(const struct agent_profile *profile)
 
 /* ---- a path that starts somewhere else ------------------------------------------ */
 
+static bool command_is_beside(const struct launch *launch, const char *path)
+{
+	_cleanup_free_ char *beside = str_join(launch->options->profile->directory, "/", path, NULL);
+	return beside && access(beside, F_OK) == 0;
+}
+
+bool command_explain_file(
+	const struct launch *launch, const char *path, char ret_text[COMMAND_ADVICE_MAX])
+{
+	const char *below = strncmp(path, "./", 2) == 0 ? path + 2 : path;
+	bool is_path = strchr(path, '/');
+	if (path[0] == '/' || (!is_path && !command_is_beside(launch, path)))
+		return false;
+	snprintf(ret_text, COMMAND_ADVICE_MAX,
+		"%s; {{PROFILE_DIR}}/%.150s is the one beside the profile",
+		is_path ? "a relative path starts in the agent's directory" : "it is named without a path",
+		below);
+	return true;
+}
+
 bool command_explain_path(const struct launch *launch, char ret_text[COMMAND_ADVICE_MAX])
 {
 	const char *program = launch->argv ? launch->argv[0] : NULL;
-	if (!program || program[0] == '/' || !strchr(program, '/'))
-		return false;
-	const char *below = strncmp(program, "./", 2) == 0 ? program + 2 : program;
+	if (!program || launch->dialect->splits_command || !command_has_blank(program))
+		return program && command_explain_file(launch, program, ret_text);
 	snprintf(ret_text, COMMAND_ADVICE_MAX,
-		"a relative path starts in the agent's directory; {{PROFILE_DIR}}/%.150s is the one beside "
-		"the profile",
-		below);
+		"AgentProc %s does not split a command: write its arguments as a list, args: [\"…\", "
+		"\"…\"]",
+		launch->dialect->version);
 	return true;
 }
 

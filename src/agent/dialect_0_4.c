@@ -136,6 +136,19 @@ bool dialect_0_4_has_event(struct agent_engine *engine, struct str line)
 	return r == 0 && dialect_0_4_find(event) < COUNT(events);
 }
 
+/* Nobody reads the profile again while the agent seems to say nothing. */
+static const char *dialect_0_4_no_event(struct str line)
+{
+	static const struct str older[] = { STR("AGENT_SESSION:"), STR("AGENT_PARTIAL:"),
+		STR("AGENT_ERROR:") };
+	for (size_t i = 0; i < COUNT(older); i++) {
+		if (str_has_prefix(line, older[i]))
+			return "is one of AgentProc 0.1, whose agents need the line protocol: \"0.1\" in the "
+				   "profile, and is ignored";
+	}
+	return "is not JSON and is ignored";
+}
+
 static void dialect_0_4_take_line(struct agent_engine *engine, struct str line)
 {
 	if (!str_trim(line).len)
@@ -146,9 +159,8 @@ static void dialect_0_4_take_line(struct agent_engine *engine, struct str line)
 		engine->is_broken = true;
 		return;
 	}
-	const char *problem = "is not JSON and is ignored";
-	if (r == 0)
-		problem = dialect_0_4_take_event(engine, event, line);
+	const char *problem =
+		r == 0 ? dialect_0_4_take_event(engine, event, line) : dialect_0_4_no_event(line);
 	if (problem)
 		engine_warn_of_line(engine, line, problem);
 }

@@ -56,8 +56,7 @@ static void turn_verdict_say_timeout(
 		return;
 	double seconds = (double)exit->timeout_ns / (double)NSEC_PER_SEC;
 	buf_printf(turn_verdict_add_error(engine, verdict, "timeout"),
-		turn_verdict_timeouts[exit->clock], seconds,
-		exit->timeout_ns == NSEC_PER_SEC ? "second" : "seconds");
+		turn_verdict_timeouts[exit->clock], seconds, clock_unit(exit->timeout_ns));
 }
 
 static void turn_verdict_say_exit(

@@ -22,6 +22,12 @@ static inline uint64_t clock_from_seconds(double seconds)
 	return seconds < (double)(NEVER / NSEC_PER_SEC) ? (uint64_t)(seconds * 1e9) : NEVER;
 }
 
+/* "second" for exactly one. */
+static inline const char *clock_unit(uint64_t ns)
+{
+	return ns == NSEC_PER_SEC ? "second" : "seconds";
+}
+
 /* The processor time that this thread has used: for limits of work, not of waiting. */
 uint64_t clock_processor_ns(void);
 

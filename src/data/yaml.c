@@ -61,13 +61,31 @@ static int yaml_fail(struct reader *reader, int code, const yaml_mark_t *mark, c
 		yaml_count_from_one(mark->column), "%s", what);
 }
 
-/* libyaml's own words; it counts problems in the encoding by bytes alone. */
+/* The mistakes that people make, in words that say what to do; libyaml's for the rest. */
+static const char *yaml_words(const char *problem)
+{
+	static const char *const words[][2] = {
+		{ "found character that cannot start any token",
+			"no value begins with this character: a tab must be blanks, any other be in quotes" },
+		{ "mapping values are not allowed in this context",
+			"this ':' belongs to no key: a value that has one must be in quotes" },
+		{ "did not find expected node content",
+			"a value is missing here: is a [ or { before it not closed?" },
+	};
+	for (size_t i = 0; i < COUNT(words); i++) {
+		if (strcmp(problem, words[i][0]) == 0)
+			return words[i][1];
+	}
+	return problem;
+}
+
+/* It counts problems in the encoding by bytes alone. */
 static int yaml_fail_to_read(struct reader *reader)
 {
 	yaml_parser_t *parser = &reader->parser;
 	if (parser->error == YAML_MEMORY_ERROR)
 		return err_no_memory(reader->err);
-	const char *problem = parser->problem ? parser->problem : "not YAML";
+	const char *problem = yaml_words(parser->problem ? parser->problem : "not YAML");
 	if (parser->error != YAML_READER_ERROR)
 		return yaml_fail(reader, PERCH_ESYNTAX, &parser->problem_mark, problem);
 	size_t offset = parser->problem_offset;

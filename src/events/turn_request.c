@@ -197,19 +197,36 @@ static int turn_request_read_env(
 	return 0;
 }
 
+/* known: ends with NULL. `of` stands before the names that are not among them. */
+static void turn_request_find_unknown_in(const perch_json_value *object, const char *of,
+	const char *const *known, struct arena *arena, struct turn_request *request)
+{
+	perch_json_iter iter = perch_json_iterate(object);
+	while (perch_json_next(&iter) && request->unknown_count < REQUEST_UNKNOWN_MAX) {
+		bool is_known = false;
+		for (size_t i = 0; known[i]; i++)
+			is_known = is_known || perch_json_is(iter.name, known[i]);
+		const char *own = is_known ? NULL : arena_dup(arena, json_str(iter.name));
+		const char *name = own ? arena_join(arena, of, own, NULL) : NULL;
+		if (name)
+			request->unknown[request->unknown_count++] = name;
+	}
+}
+
 static void turn_request_find_unknown(
 	const perch_json_value *root, struct arena *arena, struct turn_request *request)
 {
-	static const char *const known[] = { "id", "profile", "message", "session_name", "from", "new",
-		"attachments", "session_id", "timeout", "env", "cwd", "streaming" };
-	perch_json_iter iter = perch_json_iterate(root);
-	while (perch_json_next(&iter) && request->unknown_count < REQUEST_UNKNOWN_MAX) {
-		bool is_known = false;
-		for (size_t i = 0; i < COUNT(known); i++)
-			is_known = is_known || perch_json_is(iter.name, known[i]);
-		const char *name = is_known ? NULL : arena_dup(arena, json_str(iter.name));
-		if (name)
-			request->unknown[request->unknown_count++] = name;
+	static const char *const of_turn[] = { "id", "profile", "message", "session_name", "from",
+		"new", "attachments", "session_id", "timeout", "env", "cwd", "streaming", NULL };
+	static const char *const of_attachment[] = { "kind", "type", "url", "filename", "name", NULL };
+	const perch_json_value *list = perch_json_get(root, "attachments"), *value;
+	turn_request_find_unknown_in(root, "", of_turn, arena, request);
+	if (perch_json_type_of(list) != PERCH_JSON_ARRAY)
+		return;
+	perch_json_iter iter = perch_json_iterate(list);
+	while ((value = perch_json_next(&iter))) {
+		if (perch_json_type_of(value) == PERCH_JSON_OBJECT)
+			turn_request_find_unknown_in(value, "attachments.", of_attachment, arena, request);
 	}
 }
 

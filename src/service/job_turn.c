@@ -113,9 +113,10 @@ static bool job_turn_is_broke(const perch_job *job)
 static void job_turn_refuse_budget(perch_job *job)
 {
 	char text[PERCH_ERR_TEXT_MAX];
+	uint64_t budget_ns = job->turn.options.profile->budget_ns;
 	snprintf(text, sizeof(text),
-		"the session has used up its budget_secs (%g seconds): begin a new one, or raise them",
-		(double)job->turn.options.profile->budget_ns / (double)NSEC_PER_SEC);
+		"the session has used up its budget_secs (%g %s): begin a new one, or raise them",
+		(double)budget_ns / (double)NSEC_PER_SEC, clock_unit(budget_ns));
 	job_turn_refuse(job, "budget", text, EXIT_HOST);
 }
 

@@ -215,6 +215,19 @@ END
     done
 }
 
+@test "check: what its sandbox hides of the program that cli names is missing" {
+    mkdir -p "$HOME/.ssh"
+    printf '#!/bin/sh\n' >"$HOME/.ssh/mine"
+    chmod +x "$HOME/.ssh/mine"
+    profile_of 'command: sh' 'args: [-c, "exec mine"]' 'sandbox: on' 'cli: mine'
+    PATH="$HOME/.ssh:$PATH" keep "$perch" agent check "$profile"
+    expect_status 1
+    has "$errors" "perch agent allow $profile --read $HOME/.ssh/mine shows it"
+    "$perch" agent allow "$profile" --read "$HOME/.ssh/mine"
+    PATH="$HOME/.ssh:$PATH" keep "$perch" agent check "$profile"
+    expect_status 0
+}
+
 @test "check: a profile that cannot be used is told as JSON as well" {
     profile_of 'command: a' 'command: b'
     mkfifo "$BATS_TEST_TMPDIR/fifo"
@@ -238,4 +251,53 @@ END
     keep "$perch" agent check "$profile"
     expect_status 1
     has "$output$errors" "it needs the file 'gone.py', which is not there"
+}
+
+@test "a file that is missing: which one may be meant, in check and behind a turn that failed" {
+    local beside='{{PROFILE_DIR}}/bot.sh is the one beside the profile'
+    printf '#!/bin/sh\necho hi\n' >"$BATS_TEST_TMPDIR/bot.sh"
+    chmod +x "$BATS_TEST_TMPDIR/bot.sh"
+    mkdir "$BATS_TEST_TMPDIR/elsewhere"
+    cd "$BATS_TEST_TMPDIR/elsewhere" || exit 1
+    for command in bot.sh ./bot.sh 'sh bot.sh' 'sh ./bot.sh'; do
+        profile_of "command: $command"
+        turn
+        [ "$status" -ne 0 ]
+        has "$errors" "$beside"
+        keep "$perch" agent check "$profile"
+        expect_status 1
+        has "$errors" "$beside"
+        keep "$perch" agent chat "$profile" --no-store <<<hi
+        has "$errors" "$beside"
+    done
+    profile_of 'command: "{{PROFILE_DIR}}/bot.sh"' 'cwd: nowhere'
+    keep "$perch" agent check "$profile"
+    expect_status 1
+    has "$errors" 'a relative cwd starts where the profile is'
+    profile_of 'command: sh -e' 'protocol: "0.4"'
+    turn
+    expect_status 127
+    has "$errors" 'AgentProc 0.4 does not split a command: write its arguments as a list'
+    profile_of 'command: sh' 'args: ["{{PROFILE_DIR}}/bot.sh"]'
+    echo 'echo "type result message"; exit 3' >"$BATS_TEST_TMPDIR/bot.sh"
+    turn
+    expect_status 3
+    has "$errors" 'hint: '
+    has "$errors" 'bot.sh looks like an agent of AgentProc 0.4'
+    echo 'exit 3' >"$BATS_TEST_TMPDIR/bot.sh"
+    turn
+    lacks "$errors" 'hint: '
+}
+
+@test "check: DOS line endings, also behind env" {
+    profile_of 'command: "{{PROFILE_DIR}}/bot"'
+    for first in '/bin/sh' '/usr/bin/env sh'; do
+        printf '#!%s\r\necho hi\r\n' "$first" >"$BATS_TEST_TMPDIR/bot"
+        chmod +x "$BATS_TEST_TMPDIR/bot"
+        keep "$perch" agent check "$profile"
+        expect_status 1
+        has "$errors" 'the file has DOS line endings: convert it'
+        turn
+        has "$errors" 'the file has DOS line endings: convert it'
+    done
 }

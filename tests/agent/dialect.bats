@@ -134,6 +134,11 @@ END
     has "$errors" 'add the line protocol: "0.4" to the profile, or give --protocol 0.4'
     turn --protocol 0.4
     expect 'You said: hi'
+    agent 'cli: sh' <<<'echo AGENT_SESSION:s; echo older'
+    turn
+    has "$errors" 'line 1 is one of AgentProc 0.1, whose agents need the line protocol: "0.1" in the profile'
+    has "$errors" 'line 2 is not JSON and is ignored: older'
+    echo_agent 'name: mine'
     turn --protocol 0.1
     expect '{"type": "result", "text": "You said: "}'
     turn --protocol 0.2

@@ -298,7 +298,14 @@ stderr: line 4"
     turn
     expect_status 0
     has "$errors" "warning: the agent has said nothing, and exited as if all was well"
-    agent <<<"echo 'AGENT_PARTIAL:\"word\"'"
+    agent <<<"echo trouble >&2"
+    turn
+    expect_status 0
+    has "$errors" "stderr: trouble"
+    keep "$perch" agent chat --profile "$profile" --no-store <<<hi
+    has "$errors" "stderr: trouble"
+    agent <<<"echo 'AGENT_PARTIAL:\"word\"'; echo gossip >&2"
     turn
     lacks "$errors" warning
+    lacks "$errors" gossip
 }

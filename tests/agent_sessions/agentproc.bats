@@ -143,6 +143,7 @@ END
     [ "$(cat out)" = hello ]
     mkdir new
     (cd new && AGENTPROC_HUB=../hub ../agentproc hub install echo 2>../err)
+    [[ "$(cat err)" != *--cwd* ]] # it would be the profile's directory
     [ -f new/echo/bridge.sh ]
     [ -f new/_shared/part ]
     call --profile new/echo/profile.yaml --prompt again
@@ -174,6 +175,14 @@ END
     [ "$status" -eq 2 ]
     [[ "$output" == *'see: agentproc --help'* ]]
     [[ "$output" != *'perch agent'* ]]
+    echo 'command: echo' >x.yaml
+    for words in '--prompt hi' '-p x.yaml' '-p x.yaml --prompt hi --stdin' '-p x.yaml --prompt hi more' 'hub list more' 'hub run'; do
+        # shellcheck disable=SC2086 # words
+        run ./agentproc $words
+        [ "$status" -eq 2 ]
+        [[ "$output" == *agentproc* || "$output" == *--stdin* ]]
+        [[ "$output" != *perch* ]]
+    done
 }
 
 @test "hub list: a thousand of a directory, and that there are more is said" {

@@ -264,7 +264,7 @@ END
     [ "$status" -eq 64 ]
     run "$perch" agent serve --queue many
     [ "$status" -eq 64 ]
-    run "$perch" agent serve profile.yaml
+    run "$perch" agent serve --profile profile.yaml another.yaml
     [ "$status" -eq 64 ]
 }
 
@@ -387,6 +387,27 @@ END
     ask 'end("1")["success"] and end("2")["success"] and end("3")["success"]'
 }
 
+@test "a profile is called by its name, behind the command and in a turn" {
+    echoing
+    cp echo.yaml other.yaml
+    export XDG_CONFIG_HOME="$PWD/config"
+    "$perch" agent add bot echo.yaml
+    "$perch" agent add second other.yaml
+    lines() {
+        echo '{"id":"1","message":"x"}'
+        echo '{"id":"2","message":"x","profile":"bot"}'
+        echo '{"id":"3","message":"x","profile":"second"}'
+        echo '{"id":"4","message":"x","profile":"nobody"}'
+    }
+    lines | serve bot
+    ask 'end("1")["success"] and end("2")["success"]' 'error("3")["code"] == "profile"' \
+        '"perch agent list" in error("4")["message"]'
+    lines | serve --any-profile
+    ask 'error("1")["code"] == "bad_request"' 'end("2")["success"] and end("3")["success"]'
+    run "$perch" agent serve bot second </dev/null
+    [ "$status" -eq 64 ]
+}
+
 @test "a turn says its session id, clock, variables, directory and streaming; what is unknown is told" {
     mkdir -p there
     agent odd <<'AGENT'
@@ -395,13 +416,14 @@ echo "$AGENT_SESSION_ID $COLOUR $(basename "$PWD") $AGENT_STREAMING $AGENT_ATTAC
 [ "$AGENT_MESSAGE" != slow ] || sleep 30
 AGENT
     serve --profile odd.yaml <<LINES
-{"id":"1","message":"m","session_id":"given","env":{"COLOUR":"blue"},"cwd":"$PWD/there","streaming":false,"colour":1,"attachments":[{"kind":"image","url":"u","filename":"n"}],"size":2}
+{"id":"1","message":"m","session_id":"given","env":{"COLOUR":"blue"},"cwd":"$PWD/there","streaming":false,"colour":1,"attachments":[{"kind":"image","url":"u","filename":"n","bytes":3}],"size":2}
 {"id":"2","message":"slow","session_name":"b","timeout":0.2}
 {"id":"3","message":"m","session_name":"c","session_id":"a/b"}
 LINES
-    ask 'names("1") == "warning warning start reply end"' \
-        'of("1")[3]["text"].startswith("given blue there 0 ")' \
-        '"\"name\":\"n\"" in of("1")[3]["text"] and "\"type\":\"image\"" in of("1")[3]["text"]' \
+    ask 'names("1") == "warning warning warning start reply end"' \
+        'of("1")[4]["text"].startswith("given blue there 0 ")' \
+        '"\"name\":\"n\"" in of("1")[4]["text"] and "\"type\":\"image\"" in of("1")[4]["text"]' \
+        'of("1")[2]["message"] == "\"attachments.bytes\" means nothing in a turn"' \
         'of("1")[0]["message"] == "\"colour\" means nothing in a turn"' \
         'of("1")[1]["message"] == "\"size\" means nothing in a turn"' \
         'end("2")["timed_out"] and end("2")["exit_code"] == 124' \
@@ -446,6 +468,7 @@ AGENT
         '"behavior : allow , message : go on" in [e for e in of("1") if e["event"] == "reply"][0]["text"]' \
         '[e for e in of("2") if e["event"] == "warning"][0]["message"] == "the permission '"'r1'"' is denied: no answer came within 0.3 seconds"' \
         '"behavior : deny" in [e for e in of("2") if e["event"] == "reply"][0]["text"]' \
+        '[e for e in of("3") if e["event"] == "warning"][0]["message"] == "the permission '"'r1'"' is denied: the input has ended, and with it all answers"' \
         '"behavior : deny" in [e for e in of("3") if e["event"] == "reply"][0]["text"]'
 }
 

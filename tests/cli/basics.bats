@@ -334,6 +334,8 @@ says() {
 @test "what is missing is told with what to do" {
     run "$perch" tool add ./nothing
     [ "${lines[1]}" = "  look at the name: a relative one is taken from the current directory" ]
+    run "$perch" agent run "$PWD/nothing.yaml" hi
+    [ "${#lines[@]}" -eq 1 ]
     run "$perch" agent run </dev/null
     [ "${lines[1]}" = "  write its name or its file behind the command" ]
     mkdir empty

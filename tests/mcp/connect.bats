@@ -90,6 +90,17 @@ END
     [ ! -e "$HOME/.cursor/mcp.json" ]
 }
 
+@test "no client, or one that is unknown: those there are" {
+    for words in '' nothing-like-it; do
+        # shellcheck disable=SC2086 # perhaps none
+        run "$perch" mcp connect $words
+        [ "$status" -eq 64 ]
+        [[ "$output" == *'there are: claude-code, claude-desktop, cursor, '* ]]
+    done
+    run "$perch" mcp connect claud-code
+    [[ "$output" == *'did you mean: perch mcp connect claude-code'* ]]
+}
+
 @test "a file that cannot be read is left alone" {
     mkdir "$HOME/.cursor"
     printf '{"mcpServers": {"a": 1 "b": 2}}' >"$HOME/.cursor/mcp.json"

@@ -135,3 +135,15 @@ step() {
     wait_over 0
     gone
 }
+
+@test "on a narrow terminal its words are not broken" {
+    columns=40
+    rows=40
+    tour
+    wait_for "Enter runs it, q leaves"
+    screen_has "perch hosts programs that live in their"
+    screen_has "own process and talk in lines. Every"
+    keys q
+    wait_over
+    gone
+}

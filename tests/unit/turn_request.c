@@ -24,6 +24,9 @@ static const struct {
 	{ "{\"cancel\":\"a\"}", "cancel a" },
 	{ "{\"id\":\"a\",\"message\":\"m\",\"x\":1}", "a P m - - 0 0 unknown x" },
 	{ "{\"y\":1,\"id\":\"a\",\"message\":\"m\",\"x\":1}", "a P m - - 0 0 unknown y unknown x" },
+	{ "{\"id\":\"a\",\"message\":\"m\",\"attachments\":[{\"kind\":\"file\",\"url\":\"u\",\"size\":"
+	  "3}]}",
+		"a P m - - 0 1 unknown attachments.size" },
 	{ "{\"id\":\"a\",\"message\":\"m\",\"session_id\":\"s\",\"timeout\":1.5,\"env\":{\"A\":\"1\","
 	  "\"B\":\"\"},"
 	  "\"cwd\":\"/"

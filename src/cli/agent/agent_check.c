@@ -10,9 +10,14 @@
 #include "base/err.h"
 #include "base/macros.h"
 #include "cli/agent/agent_check.h"
+#include "cli/agent/agent_run.h"
 #include "cli/ui/envelope.h"
 #include "cli/ui/layers_in_force.h"
 #include "proc/program.h"
+
+#define AGENT_LOOKS_NEWER                                                                      \
+	"%.200s looks like an agent of AgentProc 0.4: then add the line protocol: \"0.4\" to the " \
+	"profile"
 
 /* ---- looking ----------------------------------------------------------------- */
 
@@ -109,10 +114,7 @@ static void agent_check_guess_dialect(struct checkup *checkup)
 {
 	const char *path = agent_guess_newer(&checkup->profile, checkup->launch.argv);
 	if (path)
-		buf_printf(&checkup->warnings,
-			"%.200s looks like an agent of AgentProc 0.4: then add the line protocol: \"0.4\" to "
-			"the profile\n",
-			path);
+		buf_printf(&checkup->warnings, AGENT_LOOKS_NEWER "\n", path);
 }
 
 /* Placeholders are shown as they are: a value that was put in is never expanded again. */
@@ -127,6 +129,7 @@ static int agent_check_look(struct checkup *checkup, const char *path, perch_err
 		.message = STR("{{MESSAGE}}"),
 		.session_id = "{{SESSION_ID}}",
 		.session_name = "{{SESSION_NAME}}",
+		.cwd = checkup->cwd,
 	};
 	checkup->launch = (struct launch){
 		.arena = &checkup->arena,
@@ -148,11 +151,18 @@ static int agent_check_look(struct checkup *checkup, const char *path, perch_err
 static void agent_check_look_inside(void *data, perch_host *host, const struct sandbox *sandbox)
 {
 	struct checkup *checkup = data;
-	perch_err why = { 0 };
-	if (!checkup->problem.code && checkup->program)
-		agent_program_check_inside(
-			host, sandbox, checkup->program, checkup->launch.cwd, checkup->profile.widen_by, &why);
-	agent_check_add_problem(checkup, &why);
+	const struct profile_about *about = &checkup->profile.about;
+	_cleanup_free_ char *needed = NULL;
+	if (!checkup->problem.code && agent_needs_program(about))
+		program_find(about->cli, checkup->launch.env, &needed, NULL);
+	const char *const programs[] = { checkup->program, needed };
+	for (size_t i = 0; i < COUNT(programs) && !checkup->problem.code; i++) {
+		perch_err why = { 0 };
+		if (programs[i])
+			agent_program_check_inside(
+				host, sandbox, programs[i], checkup->launch.cwd, checkup->profile.widen_by, &why);
+		agent_check_add_problem(checkup, &why);
+	}
 }
 
 /* A sandbox that cannot be made keeps the agent from starting. */
@@ -174,6 +184,31 @@ static int agent_check_look_at_sandbox(struct checkup *checkup, perch_err *err)
 	return r == -ENOMEM ? err_no_memory(err) : 0;
 }
 
+static void agent_check_free(struct checkup *checkup)
+{
+	free(checkup->program);
+	buf_free(&checkup->warnings);
+	launch_free(&checkup->launch);
+	arena_free(&checkup->arena);
+}
+
+bool agent_check_explain(
+	const struct cli *cli, const struct agent_words *words, char ret_text[PERCH_ERR_TEXT_MAX])
+{
+	struct checkup checkup = { .cli = cli, .protocol = words->protocol, .cwd = words->cwd };
+	const char *newer = NULL;
+	bool is_read = agent_check_look(&checkup, words->profile, NULL) == 0;
+	if (is_read)
+		newer = agent_guess_newer(&checkup.profile, checkup.launch.argv);
+	if (newer)
+		snprintf(ret_text, PERCH_ERR_TEXT_MAX, AGENT_LOOKS_NEWER, newer);
+	else
+		snprintf(ret_text, PERCH_ERR_TEXT_MAX, "%s", checkup.problem.text);
+	bool is_explained = newer || (is_read && checkup.problem.code);
+	agent_check_free(&checkup);
+	return is_explained;
+}
+
 static int agent_check_profile(struct cli *cli, const char *path, const char *protocol)
 {
 	struct checkup checkup = { .cli = cli, .protocol = protocol };
@@ -189,10 +224,7 @@ static int agent_check_profile(struct cli *cli, const char *path, const char *pr
 		if (code == 0 && checkup.problem.code)
 			code = EXIT_FAILURE;
 	}
-	free(checkup.program);
-	buf_free(&checkup.warnings);
-	launch_free(&checkup.launch);
-	arena_free(&checkup.arena);
+	agent_check_free(&checkup);
 	return code;
 }
 

@@ -29,6 +29,7 @@ int agent_program_check_inside(perch_host *host, const struct sandbox *sandbox, 
 struct checkup {
 	const struct cli *cli;
 	const char *protocol; /* NULL = the profile's */
+	const char *cwd;      /* the same */
 	struct arena arena;
 	struct agent_profile profile;
 	struct agent_turn_options options;

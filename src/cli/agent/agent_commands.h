@@ -43,6 +43,11 @@ static inline uint64_t agent_patience_ns(uint64_t kill_grace_ns)
 int agent_find_profile(
 	const char *word, struct arena *arena, const char **ret_path, perch_err *err);
 
+/* The profile of a turn that may name its own: a name or a path becomes a path. `chosen` is that of
+ * the operator (NULL = none), a path; without `takes_any` a turn names no other: -EPERM. */
+int agent_find_turn_profile(
+	const char *chosen, bool takes_any, struct arena *arena, const char **profile, perch_err *err);
+
 /* Finds a profile and reads it, then applies what counts beside it: --protocol (NULL = not given),
  * the user's grants, --sandbox. */
 int agent_open_profile(const struct cli *cli, const char *word, const char *protocol,

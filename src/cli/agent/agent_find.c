@@ -3,6 +3,9 @@
 #include "cli/agent/agent_commands.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -60,6 +63,26 @@ int agent_find_profile(const char *word, struct arena *arena, const char **ret_p
 	else if (agent_find_is_none(word))
 		return agent_find_refuse(word, err);
 	return *ret_path ? 0 : err_no_memory(err);
+}
+
+/* The user who started us chose the profile; another user may write the lines. */
+int agent_find_turn_profile(
+	const char *chosen, bool takes_any, struct arena *arena, const char **profile, perch_err *err)
+{
+	char full[PATH_MAX];
+	char wanted[PATH_MAX];
+	char shown[FILE_SHOWN_MAX];
+	const char *named = *profile;
+	if (named == chosen)
+		return 0;
+	int r = agent_find_profile(named, arena, profile, err);
+	if (r < 0 || !chosen || takes_any || strcmp(named, chosen) == 0)
+		return r;
+	if (realpath(*profile, full) && realpath(chosen, wanted) && strcmp(full, wanted) == 0)
+		return 0;
+	return err_set(err, -EPERM,
+		"the profile '%s' is not the one that was chosen by --profile; --any-profile takes others",
+		file_shown(named, shown));
 }
 
 int agent_open_profile(const struct cli *cli, const char *word, const char *protocol,

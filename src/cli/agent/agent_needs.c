@@ -82,7 +82,10 @@ int agent_needs_script(const struct launch *launch, perch_err *err)
 		return err_no_memory(err);
 	if (access(path, F_OK) == 0)
 		return 0;
-	return err_set(err, -ENOENT, "it needs the file '%.300s', which is not there", script);
+	char advice[COMMAND_ADVICE_MAX];
+	bool is_advised = command_explain_file(launch, script, advice);
+	return err_set(err, -ENOENT, "it needs the file '%.300s', which is not there%s%s", script,
+		is_advised ? ": " : "", is_advised ? advice : "");
 }
 
 void agent_about_write(perch_json_writer *writer, const struct profile_about *about)

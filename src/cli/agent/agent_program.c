@@ -42,10 +42,13 @@ static bool agent_program_can_be_read(const char *path)
 }
 
 /* Ends with a NUL in `line`; "" = it has none. */
-static const char *agent_program_interpreter_of(const char *path, char line[PROGRAM_FIRST_LINE + 1])
+static const char *agent_program_interpreter_of(
+	const char *path, char line[PROGRAM_FIRST_LINE + 1], bool *ret_is_dos)
 {
 	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct str interpreter = program_interpreter(fd, line);
+	if (ret_is_dos)
+		*ret_is_dos = interpreter.len && line[strcspn(line, "\n") - 1] == '\r';
 	if (!interpreter.len)
 		return "";
 	char *start = line + (interpreter.data - line);
@@ -63,7 +66,11 @@ int agent_program_check(const char *path, perch_err *err)
 		return agent_program_explain(EACCES, path, NULL, err);
 	if (!agent_program_can_be_executed(path))
 		return agent_program_explain(errno, path, NULL, err);
-	const char *interpreter = agent_program_interpreter_of(path, line);
+	bool is_dos = false;
+	const char *interpreter = agent_program_interpreter_of(path, line, &is_dos);
+	if (is_dos)
+		return err_set(err, PERCH_EINTERPRETER,
+			"cannot run '%.250s': the file has DOS line endings: convert it", path);
 	/* A relative path counts from the directory in which the agent is started. */
 	if (interpreter[0] == '/' && !agent_program_can_be_executed(interpreter))
 		return agent_program_explain(errno, path, NULL, err);
@@ -87,7 +94,7 @@ int agent_program_check_inside(perch_host *host, const struct sandbox *sandbox, 
 {
 	char line[PROGRAM_FIRST_LINE + 1];
 	const struct perch_confine *confine = sandbox_confine(sandbox);
-	const char *interpreter = agent_program_interpreter_of(path, line);
+	const char *interpreter = agent_program_interpreter_of(path, line, NULL);
 	const char *second = agent_program_can_be_read(interpreter) ? interpreter : path;
 	const char *const argv[] = { "/bin/sh", "-c", probe, "sh", path, second, NULL };
 	struct inquiry inquiry;

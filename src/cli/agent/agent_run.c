@@ -30,6 +30,14 @@ struct agent_run {
 
 /* ---- what happens -------------------------------------------------------------------- */
 
+static void agent_run_explain(struct agent_run *run, const perch_agent_end *end)
+{
+	char text[PERCH_ERR_TEXT_MAX];
+	if (!run->cli->json && !run->cli->is_agentproc && agent_end_is_own_failure(end) &&
+		agent_check_explain(run->cli, &run->words, text))
+		agent_print_note(&run->tell.print, "hint", str_from(text));
+}
+
 static void agent_run_event(perch_job *job, void *data, const perch_event *event)
 {
 	struct agent_run *run = data;
@@ -43,6 +51,7 @@ static void agent_run_event(perch_job *job, void *data, const perch_event *event
 		agent_asker_ask(&run->asker, job, event->ask);
 	if (event->kind != PERCH_EVENT_END)
 		return;
+	agent_run_explain(run, event->end->turn);
 	run->code = event->end->exit_code;
 	run->is_over = run->has_ended = true;
 }

@@ -53,6 +53,18 @@ void agentproc_settle(
 int agent_words_apply(const struct agent_words *words, struct arena *arena,
 	perch_job_request *request, perch_agent_turn_options *turn, perch_err *err);
 
+/* ---- agent_check.c ----------------------------------------------------------------------- */
+
+/* What `perch agent check` finds of an agent that has failed: why, perhaps. False = nothing. */
+bool agent_check_explain(
+	const struct cli *cli, const struct agent_words *words, char ret_text[PERCH_ERR_TEXT_MAX]);
+
+/* Whether an agent has ended by itself, and not well. */
+static inline bool agent_end_is_own_failure(const perch_agent_end *end)
+{
+	return end->status > 0 && !end->success && !end->timed_out && !end->cancelled;
+}
+
 /* ---- how a turn is told: as events (--json), to people, or as agentproc does: agent_tell.c -- */
 
 /* What is done with the thoughts of an agent, which are no part of its reply. */
@@ -69,6 +81,7 @@ struct agent_tell {
 	struct buf agentproc_error;         /* called by that name: told at the end */
 	enum agent_thinking thinking;
 	bool is_folded; /* the last line of the terminal says that it thinks */
+	bool has_said;  /* something of the reply */
 };
 
 /* Must not be moved afterwards. */

@@ -2,14 +2,12 @@
  * JSON. */
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/file.h"
 #include "base/macros.h"
 #include "cli/agent/agent_commands.h"
 #include "cli/agent/agent_serve_turns.h"
@@ -126,21 +124,6 @@ static void agent_serve_take_turn(struct serve *serve, const struct turn_request
 		agent_serve_refuse(serve, id, agent_serve_refusal_code(&err), err.text);
 }
 
-/* The user who started us chose the profile; another user may write the lines. */
-static int agent_serve_check_profile(const struct serve *serve, const char *named, perch_err *err)
-{
-	char chosen[PATH_MAX];
-	char full[PATH_MAX];
-	char shown[FILE_SHOWN_MAX];
-	if (!serve->profile || serve->any_profile || strcmp(named, serve->profile) == 0)
-		return 0;
-	if (realpath(named, full) && realpath(serve->profile, chosen) && strcmp(full, chosen) == 0)
-		return 0;
-	return err_set(err, -EPERM,
-		"the profile '%s' is not the one that was chosen by --profile; --any-profile takes others",
-		file_shown(named, shown));
-}
-
 static void agent_serve_read_line(struct serve *serve, const perch_line *line)
 {
 	const perch_json_value *root = NULL;
@@ -164,7 +147,8 @@ static void agent_serve_read_line(struct serve *serve, const perch_line *line)
 		agent_serve_permit(serve, &request.permit);
 	else if (request.answer.turn)
 		agent_serve_answer(serve, &request.answer);
-	else if (agent_serve_check_profile(serve, request.turn.profile, &err) < 0)
+	else if (agent_find_turn_profile(serve->profile, serve->any_profile, &serve->arena,
+				 &request.turn.profile, &err) < 0)
 		agent_serve_refuse(serve, request.id, "profile", err.text);
 	else
 		agent_serve_take_turn(serve, &request);
@@ -341,8 +325,15 @@ static int agent_serve(struct cli *cli, int argc, char **argv)
 		{ "json", 0, OPTION_FLAG, &cli->json }, /* always so */
 		{ 0 },
 	};
-	int at = 1;
-	int r = options_parse(specs, argc, argv, &at);
+	struct option_list words = { 0 };
+	int r = options_parse_words(specs, argc, argv, &words);
+	size_t at = 0;
+	if (r == 0 && words.count && !serve.profile)
+		serve.profile = words.items[at++];
+	if (r == 0 && at < words.count)
+		r = cli_usage_error(
+			"see: perch agent serve --help", "serve takes no '%s'", words.items[at]);
+	free(words.items);
 	if (r == 0)
 		r = cli_check_sandbox(cli);
 	if (r == 0)
@@ -351,8 +342,6 @@ static int agent_serve(struct cli *cli, int argc, char **argv)
 		r = agent_serve_read_count("queue", queue, 0, &options.queue);
 	if (queue && !options.queue)
 		options.queue = SIZE_MAX; /* no turn is refused because too many wait */
-	if (r == 0 && at < argc)
-		r = cli_usage_error("see: perch agent serve --help", "serve takes no '%s'", argv[at]);
 	if (r)
 		return r;
 	perch_err err = { 0 };
@@ -373,7 +362,7 @@ const struct command agent_serve_command = {
 	.name = "serve",
 	.summary = "many turns at once: lines of JSON in, events out",
 	.help =
-		"usage: perch agent serve [--profile FILE] [--max-turns N] [--queue N]\n"
+		"usage: perch agent serve [NAME|FILE] [--max-turns N] [--queue N]\n"
 		"\n"
 		"A resident bridge. Every line of stdin is a turn, or the end of one:\n"
 		"  {\"id\":\"t1\",\"message\":\"…\"}   also profile, session_name, from, new, attachments\n"
@@ -384,14 +373,15 @@ const struct command agent_serve_command = {
 		"Events come on stdout, as those of `perch agent run --json`, with the turn's id;\n"
 		"each turn ends with one `end`. Turns of a session run one at a time, in order.\n"
 		"\n"
-		"  -p, --profile FILE   of all turns; --any-profile: of those that name none\n"
-		"  --max-turns N        so many run at a time (16)\n"
-		"  --queue N            so many wait (1024); the next gets the error `busy`\n"
-		"  --sandbox[=off]      confine them, or not, instead of what the profiles say\n"
+		"  -p, --profile NAME|FILE   of all turns; --any-profile: of those that name none\n"
+		"  --max-turns N             so many run at a time (16)\n"
+		"  --queue N                 so many wait (1024); the next gets the error `busy`\n"
+		"  --sandbox[=off]           confine them, or not, instead of what profiles say\n"
 		"\n"
 		"The end of the input finishes what is under way; SIGTERM cancels it.\n"
 		"\n"
 		"example:\n"
-		"  echo '{\"id\":\"1\",\"message\":\"hi\"}' | perch agent serve --profile bot.yaml\n",
+		"  echo '{\"id\":\"1\",\"message\":\"hi\"}' | perch agent serve bot.yaml\n",
+	.words = WORDS_AGENTS,
 	.run = agent_serve,
 };

@@ -34,6 +34,8 @@ struct serve_ask {
 	char request_id[];
 };
 
+static const char agent_serve_deaf[] = "the input has ended, and with it all answers";
+
 static struct serve_turn *agent_serve_turns_find(const struct serve_turns *turns, const char *id)
 {
 	uint32_t hash = str_hash(STR_HASH, id);
@@ -67,17 +69,25 @@ static void agent_serve_turns_deny(const struct serve_ask *ask, const char *why)
 	perch_job_answer(ask->turn->job, ask->number, &answer, NULL);
 }
 
+static void agent_serve_turns_tell_denied(
+	const struct serve_turn *turn, const char *request_id, bool is_question, const char *why)
+{
+	char text[200];
+	const struct turn_report report = { turn->turns->report, turn->id };
+	snprintf(text, sizeof(text), "the %s '%.80s' is %s: %s",
+		is_question ? "question" : "permission", request_id, is_question ? "dropped" : "denied",
+		why);
+	turn_report_warning(&report, str_from(text));
+}
+
 static void agent_serve_turns_impatient(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
 	struct serve_ask *ask = container_of(timer, struct serve_ask, patience);
-	struct serve_turn *turn = ask->turn;
-	char text[160];
-	const struct turn_report report = { turn->turns->report, turn->id };
-	snprintf(text, sizeof(text), "the %s '%.80s' is %s: no answer came within %g seconds",
-		ask->is_question ? "question" : "permission", ask->request_id,
-		ask->is_question ? "dropped" : "denied", (double)ask->patience_ns / NSEC_PER_SEC);
-	turn_report_warning(&report, str_from(text));
+	char why[64];
+	snprintf(why, sizeof(why), "no answer came within %g %s",
+		(double)ask->patience_ns / NSEC_PER_SEC, clock_unit(ask->patience_ns));
+	agent_serve_turns_tell_denied(ask->turn, ask->request_id, ask->is_question, why);
 	agent_serve_turns_deny(ask, "no answer came in time");
 	agent_serve_turns_forget(ask);
 }
@@ -105,6 +115,8 @@ static void agent_serve_turns_asked(struct serve_turn *turn, const perch_ask *as
 	struct serve_ask *ask = is_deaf ? NULL : agent_serve_turns_new_ask(turn, asked);
 	if (!ask) {
 		const struct serve_ask none = { .turn = turn, .number = asked->number };
+		agent_serve_turns_tell_denied(
+			turn, asked->id.data, asked->question, is_deaf ? agent_serve_deaf : "out of memory");
 		agent_serve_turns_deny(&none, is_deaf ? "nobody is there to be asked" : "out of memory");
 		return;
 	}
@@ -170,6 +182,8 @@ void serve_turns_deny(struct serve_turns *turns)
 	struct serve_turn *turn = list_first(&turns->turns);
 	for (; turn; turn = list_next(turn)) {
 		for (struct serve_ask *ask; (ask = list_first(&turn->asks));) {
+			agent_serve_turns_tell_denied(
+				turn, ask->request_id, ask->is_question, agent_serve_deaf);
 			agent_serve_turns_deny(ask, "nobody is there to be asked");
 			agent_serve_turns_forget(ask);
 		}

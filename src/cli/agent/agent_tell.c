@@ -84,7 +84,8 @@ void agent_tell_end(struct agent_tell *tell, const perch_agent_end *end)
 		turn_report_end(&report, end);
 		return;
 	}
-	if (!end->success && !end->cancelled && !tell->cli->verbose && !tell->cli->is_agentproc)
+	bool is_odd = end->success ? !tell->has_said : !end->cancelled;
+	if (is_odd && !tell->cli->verbose && !tell->cli->is_agentproc)
 		agent_tell_last_words(tell, end);
 	char spent[AGENT_SPENT_MAX];
 	if (tell->cli->verbose && !tell->cli->is_agentproc && agent_spent_words(&end->usage, spent))
@@ -183,6 +184,8 @@ static void agent_tell_person(struct agent_tell *tell, const perch_event *event)
 	const struct str text = str_of(event->text);
 	if (event->kind != PERCH_EVENT_THINKING)
 		agent_tell_unfold(tell);
+	if (event->kind == PERCH_EVENT_PARTIAL || event->kind == PERCH_EVENT_REPLY)
+		tell->has_said = true;
 	switch (event->kind) {
 	case PERCH_EVENT_PARTIAL:
 		agent_tell_piece(tell, event);

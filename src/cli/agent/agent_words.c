@@ -42,10 +42,15 @@ static int agent_words_check_rest(const struct agent_words *words)
 	return 0;
 }
 
-static int agent_words_check(const struct agent_words *words)
+static int agent_words_check(const struct agent_words *words, const struct cli *cli)
 {
+	const char *help = cli->is_agentproc
+		? "write: --prompt TEXT, or --stdin"
+		: "write it behind the agent, in quotes: perch agent run bot 'hello'";
+	if (cli->is_agentproc && !words->profile)
+		return cli_usage_error("write: agentproc --profile FILE", "--profile is missing");
 	if (words->profile && !words->prompt == !words->from_stdin)
-		return cli_usage_error("write it behind the agent, in quotes: perch agent run bot 'hello'",
+		return cli_usage_error(help,
 			words->prompt ? "--prompt and --stdin cannot both be the message"
 						  : "what is the message? --prompt is missing");
 	return agent_words_check_rest(words);
@@ -146,7 +151,7 @@ int agent_words_read(struct agent_words *words, struct cli *cli, int argc, char 
 {
 	if (cli->is_agentproc) {
 		int r = agentproc_read(words, cli, argc, argv);
-		return r ? r : agent_words_check(words);
+		return r ? r : agent_words_check(words, cli);
 	}
 	const struct option_spec specs[] = {
 		{ "prompt", 0, OPTION_TEXT, &words->prompt },
@@ -158,7 +163,7 @@ int agent_words_read(struct agent_words *words, struct cli *cli, int argc, char 
 	int r = agent_words_parse(words, specs, argc, argv);
 	if (r == 0)
 		r = agent_words_check_shared(words, cli);
-	return r ? r : agent_words_check(words);
+	return r ? r : agent_words_check(words, cli);
 }
 
 void agent_words_free(struct agent_words *words)

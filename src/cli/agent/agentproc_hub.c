@@ -215,9 +215,8 @@ static int hub_install(struct hub *hub)
 		cli_error(NULL, "%s", err.text);
 		return EXIT_FAILURE;
 	}
-	cli_tell(stderr,
-		"installed: ./%s\nrun it by: agentproc --profile %s/%s --prompt 'hi' --cwd .\n", hub->name,
-		hub->name, HUB_PROFILE);
+	cli_tell(stderr, "installed: ./%s\nrun it by: agentproc --profile %s/%s --prompt 'hi'\n",
+		hub->name, hub->name, HUB_PROFILE);
 	return 0;
 }
 
@@ -291,8 +290,10 @@ static int hub_do(struct hub *hub, const struct hub_verb *verb, int argc, char *
 		return r;
 	if (verb->needs_name && (!hub->name || !hub_is_name(hub->name)))
 		return cli_usage_error("agentproc hub list shows them", "hub %s needs a name", verb->name);
-	if (hub->argc && verb->run != hub_run)
-		return cli_usage_error(NULL, "hub %s takes no '%s'", verb->name, hub->argv[0]);
+	const char *more = hub->argc ? hub->argv[0] : verb->needs_name ? NULL : hub->name;
+	if (more && verb->run != hub_run)
+		return cli_usage_error(
+			"see: agentproc hub --help", "hub %s takes no '%s'", verb->name, more);
 	return verb->run(hub);
 }
 

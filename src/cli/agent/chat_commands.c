@@ -113,29 +113,25 @@ static void chat_commands_do_now(struct chat *chat, struct str argument)
 
 static void chat_commands_do_help(struct chat *chat, struct str argument);
 
+/* Their help fits a screen of 40 columns. */
 static const struct chat_command {
 	const char *name;
 	const char *help; /* NULL = another word for the one above */
 	void (*run)(struct chat *chat, struct str argument);
 } chat_commands[] = {
-	{ "/new", "/new           begin a new session with the next message", chat_commands_do_new },
-	{ "/session", "/session NAME  talk in the session of that name", chat_commands_do_session },
-	{ "/sessions", "/sessions      the stored sessions of this agent", chat_commands_do_sessions },
-	{ "/attach", "/attach FILE   attach a file to the next message", chat_commands_do_attach },
-	{ "/retry", "/retry         send the last message again", chat_commands_do_retry },
-	{ "/edit", "/edit          the last message into the line, to be changed",
-		chat_commands_do_edit },
-	{ "/copy", "/copy          the last reply into the clipboard of the terminal",
-		chat_commands_do_copy },
-	{ "/usage", "/usage         what the turns have used, as far as the agent says",
-		chat_commands_do_usage },
-	{ "/now", "/now TEXT      stop the turn that runs, and send this at once",
-		chat_commands_do_now },
-	{ "/stop", "/stop          stop the turn that runs (as Ctrl+C does); what waits goes on",
-		chat_commands_do_stop },
-	{ "/quit", "/quit          leave (as Ctrl+D does)", chat_commands_do_quit },
+	{ "/new", "/new          a new session", chat_commands_do_new },
+	{ "/session", "/session NAME another session", chat_commands_do_session },
+	{ "/sessions", "/sessions     those that are stored", chat_commands_do_sessions },
+	{ "/attach", "/attach FILE  to the next message", chat_commands_do_attach },
+	{ "/retry", "/retry        the last message again", chat_commands_do_retry },
+	{ "/edit", "/edit         and change it before", chat_commands_do_edit },
+	{ "/copy", "/copy         the reply, to paste it", chat_commands_do_copy },
+	{ "/usage", "/usage        what was used so far", chat_commands_do_usage },
+	{ "/now", "/now TEXT     stop, and send this", chat_commands_do_now },
+	{ "/stop", "/stop         stop the turn (Ctrl+C)", chat_commands_do_stop },
+	{ "/quit", "/quit         leave (Ctrl+D)", chat_commands_do_quit },
 	{ "/exit", NULL, chat_commands_do_quit },
-	{ "/help", "//TEXT         a message that begins with /", chat_commands_do_help },
+	{ "/help", "//TEXT        a message that has a /", chat_commands_do_help },
 };
 enum { CHAT_COMMANDS = COUNT(chat_commands) };
 

@@ -36,18 +36,29 @@ static void chat_turns_free_turn(struct chat_turn *turn)
 	free(turn);
 }
 
-static void chat_turns_end(struct chat_turn *turn, const perch_job_end *end)
+/* Why it may have failed, or said nothing. */
+static void chat_turns_explain(struct chat_turn *turn, const perch_job_end *end)
 {
 	struct chat *chat = turn->chat;
-	if (!end->success && !chat->terminal)
-		chat->code = end->exit_code;
 	struct str lines = { 0 };
-	if (!end->success && !end->was_cancelled && !chat->cli->verbose)
+	char text[PERCH_ERR_TEXT_MAX];
+	bool is_odd = end->success ? !chat->reply.len : !end->was_cancelled;
+	if (is_odd && !chat->cli->verbose)
 		lines = agent_last_lines(end->turn);
 	while (lines.len)
 		chat_show_note(chat, "stderr", str_cut(&lines, '\n'));
 	if (end->turn->hint[0])
 		chat_show_note(chat, "hint", str_from(end->turn->hint));
+	if (agent_end_is_own_failure(end->turn) && agent_check_explain(chat->cli, &turn->words, text))
+		chat_show_note(chat, "hint", str_from(text));
+}
+
+static void chat_turns_end(struct chat_turn *turn, const perch_job_end *end)
+{
+	struct chat *chat = turn->chat;
+	if (!end->success && !chat->terminal)
+		chat->code = end->exit_code;
+	chat_turns_explain(turn, end);
 	char words[AGENT_SPENT_MAX];
 	agent_spent_add(&chat->used, &end->turn->usage);
 	if (chat->cli->verbose && agent_spent_words(&end->turn->usage, words))

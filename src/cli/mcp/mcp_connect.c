@@ -262,14 +262,19 @@ static const char *connect_name_at(const void *data, size_t i)
 	return mcp_client_files[i].name;
 }
 
+/* name: NULL = none was given. */
 static int connect_refuse(const char *name)
 {
-	const char *near = cli_nearest(name, connect_name_at, NULL);
-	char hint[128];
-	snprintf(hint, sizeof(hint),
-		near ? "did you mean: perch mcp connect %s" : "see: perch mcp connect --help%s",
-		near ? near : "");
-	return cli_usage_error(hint, "perch knows no client '%s'", name);
+	const char *near = name ? cli_nearest(name, connect_name_at, NULL) : NULL;
+	_cleanup_(buf_free) struct buf hint = { 0 };
+	buf_append_text(&hint, near ? "did you mean: perch mcp connect " : "there are: ");
+	if (near)
+		buf_append_text(&hint, near);
+	for (size_t i = 0; !near && connect_name_at(NULL, i); i++)
+		buf_printf(&hint, "%s%s", i ? ", " : "", connect_name_at(NULL, i));
+	const char *words = buf_terminate(&hint) == 0 && !hint.failed ? hint.data : NULL;
+	return name ? cli_usage_error(words, "perch knows no client '%s'", name)
+				: cli_usage_error(words, "connect takes the name of one client");
 }
 
 static int connect_run(struct cli *cli, int argc, char **argv)
@@ -287,8 +292,7 @@ static int connect_run(struct cli *cli, int argc, char **argv)
 	const char *name = words.count == 1 ? words.items[0] : NULL;
 	free(words.items);
 	if (r == 0 && !name)
-		r = cli_usage_error(
-			"see: perch mcp connect --help", "connect takes the name of one client");
+		r = connect_refuse(NULL);
 	if (r)
 		return r;
 	connection.client = mcp_client_find(name);

@@ -47,6 +47,25 @@ static void tour_say(const struct tour *tour, enum style style, const char *text
 	fflush(stdout);
 }
 
+/* A paragraph of the tour's own: its lines fit 80 columns, and are broken anew for fewer. */
+static void tour_tell(const struct tour *tour, const char *text)
+{
+	enum { TOUR_COLUMNS = 80 };
+	struct page page;
+	_cleanup_free_ char *line = str_dup(str_trim(str_from(text)));
+	page_begin(&page, tour->cli);
+	if (!line || !page.look.columns || page.look.columns >= TOUR_COLUMNS) {
+		page_style(&page, STYLE_PLAIN, text);
+	} else {
+		for (char *at = line; (at = strchr(at, '\n'));)
+			*at = ' ';
+		page_wrap(&page, str_from(line), 0);
+		buf_append_char(&page.out, '\n');
+	}
+	page_end(&page);
+	fflush(stdout);
+}
+
 static void tour_announce(const struct tour *tour, const struct tour_scene *scene)
 {
 	size_t count = 0;
@@ -57,7 +76,7 @@ static void tour_announce(const struct tour *tour, const struct tour_scene *scen
 	tour_say(tour, STYLE_MARK, number);
 	tour_say(tour, STYLE_MESSAGE, scene->title);
 	tour_say(tour, STYLE_PLAIN, "\n\n");
-	tour_say(tour, STYLE_PLAIN, scene->text);
+	tour_tell(tour, scene->text);
 }
 
 /* The commands that are suggested next work only where the shell finds perch. */
@@ -220,7 +239,7 @@ static int tour_play(struct tour *tour, const struct tour_step *step, perch_err 
 		step->unattended && !tour->is_interactive ? step->unattended : step->command;
 	if (step->text) {
 		tour_say(tour, STYLE_PLAIN, "\n");
-		tour_say(tour, STYLE_PLAIN, step->text);
+		tour_tell(tour, step->text);
 	}
 	tour_say(tour, STYLE_MARK, "\n$ ");
 	tour_say(tour, STYLE_ANSWER, command);
@@ -245,7 +264,7 @@ static int tour_play(struct tour *tour, const struct tour_step *step, perch_err 
 static int tour_play_all(struct tour *tour, perch_err *err)
 {
 	int r = 0;
-	tour_say(tour, STYLE_PLAIN,
+	tour_tell(tour,
 		"perch hosts programs that live in their own process and talk in lines. Every\n"
 		"command of this tour is really run, and can be typed by hand.\n");
 	for (const struct tour_scene *scene = tour_scenes; scene->title; scene++) {

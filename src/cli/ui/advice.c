@@ -31,12 +31,26 @@ static const struct {
 		"look at the address: git ls-remote with it must work" },
 };
 
+/* "cannot read /a/b: No such …" names a path that is taken from nowhere else. */
+static bool advice_is_whole_path(struct str text)
+{
+	size_t at = text.len;
+	while (at && !strchr(" '", text.data[at - 1]))
+		at--;
+	return at < text.len && text.data[at] == '/';
+}
+
 /* A text may end with what a call of the system said. */
 static const char *advice_on_missing(const char *text)
 {
-	bool is_missing = str_has_suffix(str_from(text), str_from(perch_strerror(-ENOENT)));
-	return is_missing ? "look at the name: a relative one is taken from the current directory"
-					  : NULL;
+	static const struct str between = STR(": ");
+	struct str said = str_from(perch_strerror(-ENOENT)), rest = str_from(text);
+	bool is_missing = str_has_suffix(rest, said);
+	rest.len -= is_missing ? said.len : 0;
+	rest.len -= is_missing && str_has_suffix(rest, between) ? between.len : 0;
+	return is_missing && !advice_is_whole_path(rest)
+		? "look at the name: a relative one is taken from the current directory"
+		: NULL;
 }
 
 const char *advice_on(const char *text)
