@@ -331,11 +331,16 @@ static int hears_job(void *data, const struct queue_job *job)
 	return 0;
 }
 
+/* What an event says of when it was told. */
+static const char told_at[] = "{\"at\":";
+
 static int hears_event(void *data, const struct queue_event *event)
 {
 	(void)data;
-	if (heard < SAMPLES && event->text.data[0] != '{')
-		delays_us[heard++] = (double)(bench_now_ns() - strtoull(event->text.data, NULL, 10)) / 1000;
+	if (heard < SAMPLES && str_has_prefix(event->text, str_from(told_at)))
+		delays_us[heard++] =
+			(double)(bench_now_ns() - strtoull(event->text.data + sizeof(told_at) - 1, NULL, 10)) /
+			1000;
 	return 0;
 }
 
@@ -379,7 +384,7 @@ static void tell_times(void)
 	for (uint64_t i = 0; i < SAMPLES; i++) {
 		char text[32];
 		const struct queue_lease lease = { str_from(got_id), got.fence };
-		snprintf(text, sizeof(text), "%llu", (unsigned long long)bench_now_ns());
+		snprintf(text, sizeof(text), "%s%llu}", told_at, (unsigned long long)bench_now_ns());
 		struct str words = str_from(text);
 		queue->table->publish(queue, &lease, i + 1, &words, 1, NULL, NULL);
 		while (queue->table->unwritten(queue))

@@ -109,7 +109,7 @@ int jobs_open(struct serve *serve, const char *path, perch_err *err)
 /* A job that could not be written leaves nothing: its key may come again. */
 static void jobs_withdraw(struct record *record, int error)
 {
-	record->key = (struct str){ 0 };
+	records_forget_key(&record->serve->records, record);
 	record_tell(record, record, error);
 	record_become(record, QUEUE_FAILED);
 	record->ended_ms = 1; /* long ago: it goes with the next trimming */
@@ -117,23 +117,12 @@ static void jobs_withdraw(struct record *record, int error)
 		perch_job_cancel(record->job, SIGTERM); /* of a client that waits for it */
 }
 
-static struct record *jobs_of_key(const struct serve *serve, struct str owner, struct str key)
-{
-	const struct link *link = serve->records.all.last;
-	for (; key.len && link; link = link->before) {
-		struct record *record = (struct record *)link;
-		if (record->key.data && str_eq(record->key, key) && str_eq(record->owner, owner))
-			return record;
-	}
-	return NULL;
-}
-
 /* Another gateway has accepted a job with this key: that job counts. */
 static bool jobs_join(struct record *record)
 {
 	struct str key = record->key;
-	record->key = (struct str){ 0 };
-	struct record *other = jobs_of_key(record->serve, record->owner, key);
+	records_forget_key(&record->serve->records, record);
+	struct record *other = records_find_key(&record->serve->records, record->owner, key);
 	if (!other)
 		return false;
 	record_tell(record, other, 0);
@@ -283,7 +272,7 @@ struct record *jobs_take(
 {
 	struct serve *serve = exchange->peer->serve;
 	struct str owner = str_from(exchange->who->token.name);
-	struct record *record = jobs_of_key(serve, owner, wish->key);
+	struct record *record = records_find_key(&serve->records, owner, wish->key);
 	if (record && (record->is_written || record_wait(record, accepted, data) == 0))
 		return record;
 	if (record) {

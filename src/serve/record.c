@@ -104,60 +104,6 @@ void record_free(struct record *record)
 	free(record);
 }
 
-/* ---- finding ------------------------------------------------------------------- */
-
-static size_t records_bucket(struct str id)
-{
-	uint32_t hash = STR_HASH;
-	for (size_t i = 0; i < id.len; i++)
-		hash = (hash ^ (uint8_t)id.data[i]) * 16777619u;
-	return hash % RECORD_BUCKETS;
-}
-
-struct record *records_find(const struct records *records, struct str id)
-{
-	struct record *record = records->buckets[records_bucket(id)];
-	while (record && !str_is(id, record->id))
-		record = record->next_hashed;
-	return record;
-}
-
-static size_t record_size(const struct record *record)
-{
-	return sizeof(*record) + arena_size(&record->arena);
-}
-
-void records_add(struct records *records, struct record *record)
-{
-	struct record **bucket = &records->buckets[records_bucket(str_from(record->id))];
-	record->next_hashed = *bucket;
-	*bucket = record;
-	list_append(&records->all, record);
-	records->bytes += record_size(record);
-	records->waiting += record->state == QUEUE_WAITING;
-	records->running += record->state == QUEUE_RUNNING;
-}
-
-void records_remove(struct records *records, struct record *record)
-{
-	struct record **place = &records->buckets[records_bucket(str_from(record->id))];
-	while (*place != record)
-		place = &(*place)->next_hashed;
-	*place = record->next_hashed;
-	list_remove(&records->all, record);
-	records->bytes -= record_size(record);
-	records->waiting -= record->state == QUEUE_WAITING;
-	records->running -= record->state == QUEUE_RUNNING;
-	record_free(record);
-}
-
-void records_free(struct records *records)
-{
-	struct record *record;
-	while ((record = list_first(&records->all)))
-		records_remove(records, record);
-}
-
 /* ---- acceptance ---------------------------------------------------------------- */
 
 int record_wait(struct record *record, record_accepted *accepted, void *data)

@@ -44,7 +44,7 @@ struct record_ask {
 
 struct record {
 	struct link link; /* among all, in the order of creation */
-	struct record *next_hashed;
+	struct record *next_hashed, *next_keyed;
 	struct serve *serve;
 	struct arena arena;
 	char id[RECORD_ID_SIZE];
@@ -98,6 +98,7 @@ struct records {
 	struct list events;
 	struct logged *near[RECORD_NEAR]; /* where to begin to look for a place among them */
 	struct record *buckets[RECORD_BUCKETS];
+	struct record *keys[RECORD_BUCKETS]; /* the newest first */
 	uint64_t last_number;
 	size_t bytes; /* of events and records */
 	size_t waiting, running;
@@ -109,6 +110,10 @@ int record_set(struct record *record, struct str *place, struct str text);
 void record_free(struct record *record);
 
 struct record *records_find(const struct records *records, struct str id);
+/* The newest that has this Idempotency-Key; none has an empty one. */
+struct record *records_find_key(const struct records *records, struct str owner, struct str key);
+/* Its key may come again. */
+void records_forget_key(struct records *records, struct record *record);
 void records_add(struct records *records, struct record *record);
 void records_remove(struct records *records, struct record *record); /* frees it */
 void records_free(struct records *records);

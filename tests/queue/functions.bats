@@ -265,6 +265,12 @@ state_of() { ask HGET "$shard:job:$1" state; }
     finish j1 "$(fence_of j1)"
     [ "$(ask TTL "$shard:events:j1")" -gt 3600 ]
     [ "$(ask TTL "$shard:job:j1")" -gt 3600 ]
+    for wrong in inf nan -1 1.5e300 x ''; do
+        do_it enqueue "j$wrong" a agent:bot#bb 0 100 '' kind turn name bot keep "$wrong"
+        claim w1
+        [ "$(finish "j$wrong" "$(fence_of "j$wrong")")" = ok ]
+        [ "$(ask TTL "$shard:job:j$wrong")" -le 3600 ]
+    done
 }
 
 @test "a dead job that is dropped, or forgotten, is no longer counted" {

@@ -329,6 +329,69 @@ START_TEST(what_was_changed_is_no_longer_offered)
 }
 END_TEST
 
+/* ---- the dead ---------------------------------------------------------------------------------
+ */
+
+static unsigned renewals, reaps;
+static queue_renew_fn *renew_done;
+static void *renew_data;
+
+static int count_renewal(struct queue *queue, const struct queue_lease *leases, size_t count,
+	bool is_draining, queue_renew_fn *done, void *data)
+{
+	(void)queue;
+	(void)leases;
+	(void)count;
+	(void)is_draining;
+	renewals++;
+	renew_done = done;
+	renew_data = data;
+	return 0;
+}
+
+static int count_reap(struct queue *queue, queue_reap_fn *told, void *data)
+{
+	(void)queue;
+	(void)told;
+	(void)data;
+	reaps++;
+	return 0;
+}
+
+/* The queue is there since `ready_ns`, whatever is said meanwhile of a Redis that is nowhere. */
+static void tick(struct worker *worker, uint64_t ready_ns)
+{
+	unsigned before = renewals;
+	while (renewals == before) {
+		worker->renewed_ns = 0;
+		worker->ready_ns = ready_ns;
+		perch_timer_set(worker->tick, 0);
+		ck_assert_int_ge(perch_host_wait(rig.host, -1), 0);
+	}
+	renew_done(renew_data, NULL, 0);
+}
+
+/* A Redis that was away for longer than a lease is back: others come back later, and live. */
+START_TEST(nobody_is_dead_before_he_could_renew)
+{
+	static const struct queue_table table = { .renew = count_renewal, .reap = count_reap };
+	struct queue fake = { &table };
+	rig_begin();
+	ck_assert_int_eq(rig_open("nowhere"), 0);
+	struct worker *worker = rig.worker;
+	struct queue *queue = worker->queue;
+	worker->queue = &fake;
+	worker->options.lease_seconds = 3600;
+	tick(worker, clock_now_ns());
+	ck_assert_uint_eq(reaps, 0);
+	worker->options.lease_seconds = 1;
+	tick(worker, 1);
+	ck_assert_uint_eq(reaps, 1);
+	worker->queue = queue;
+	rig_close();
+}
+END_TEST
+
 /* ---- no memory --------------------------------------------------------------------------------
  */
 
@@ -397,4 +460,5 @@ END_TEST
 
 SUITE_MAIN("worker-run", a_bell_that_rings_while_it_asks_is_not_lost,
 	what_may_not_begin_any_more_is_not_born, what_cannot_be_offered_leaves_what_was,
-	what_is_not_offered_is_not_run, what_was_changed_is_no_longer_offered, no_memory_for_a_worker)
+	what_is_not_offered_is_not_run, what_was_changed_is_no_longer_offered,
+	nobody_is_dead_before_he_could_renew, no_memory_for_a_worker)

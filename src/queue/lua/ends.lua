@@ -29,7 +29,7 @@ end
 
 -- The end of a job, whoever has brought it about.
 local function settle(shard, job, state, seconds, result, text)
-	local ended, kept = now_ms(), number_of(job.keep) -- the gateway that took it says how long, or SECONDS
+	local ended, kept = now_ms(), math.floor(number_of(job.keep)) -- as long as the gateway says that took it
 	local number = add_event(shard, job.id, text)
 	call('ZREM', shard .. ':leases', job.id)
 	local rev = job_become(shard, job, state, 'ended', ended, 'result', result, 'end', number)
@@ -39,8 +39,9 @@ local function settle(shard, job, state, seconds, result, text)
 		seconds = DEAD_SECONDS
 	else
 		call('HDEL', job_key(shard, job.id), 'worker', 'cancel', 'request')
+		seconds = kept > 0 and kept < KEEP_MAX and kept or seconds
 	end
-	forget_later(shard, job, kept > 0 and state ~= 'dead' and kept or seconds)
+	forget_later(shard, job, seconds)
 	leave_lane(shard, job)
 	tell(shard, 'over', job.id, rev, state, ended, number, text .. '\n' .. result)
 end

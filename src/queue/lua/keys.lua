@@ -30,6 +30,7 @@ local PAGE_BYTES = 1024 * 1024 -- of one answer, more or less
 local ROOM = 7 / 8 -- of the memory is for jobs that wait: those that run would never end where it is full
 local KEY_SECONDS = 24 * 3600
 local AGENT_SECONDS = 90 * 24 * 3600
+local KEEP_MAX = 100 * 366 * 24 * 3600
 local DEAD_SECONDS = 7 * 24 * 3600
 local WORKER_MS = 60000 -- a worker that was not heard of for so long is none
 
