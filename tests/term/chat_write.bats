@@ -104,6 +104,7 @@ END
     wait_until seen_times 2 "got first [image:picture.png]"
     keys "/edit" Enter
     wait_until typing "❯ first"
+    screen_has "what was attached to it is attached again"
     keys " more" Enter
     wait_for "got first more [image:picture.png]"
     keys "next" Enter

@@ -78,6 +78,8 @@ static void chat_commands_do_edit(struct chat *chat, struct str argument)
 		chat_show_note(chat, "error", STR("there is no line to type in"));
 	else
 		last = chat_commands_last(chat);
+	if (last.len && chat_attach_any(&chat->words))
+		chat_commands_say(chat, "what was attached to it is attached again");
 	if (last.len)
 		chat_view_draft(chat, last);
 }
