@@ -1,10 +1,10 @@
 #!/bin/sh
-# Runs the fuzz targets for a few seconds each, from the seeds in
+# Runs the fuzz targets for a moment each, from the seeds in
 # fuzz/corpus/NAME and with the words in fuzz/NAME.dict where there are any.
 #
 #     tests/fuzz.sh [TARGET…]
 #
-# PERCH_FUZZ_SECONDS   for each target (1)
+# PERCH_FUZZ_SECONDS   for each target (1, or 50,000 inputs if that is less)
 # PERCH_FUZZ_CORPUS    where what was found interesting is kept (nowhere)
 set -eu
 
@@ -12,6 +12,8 @@ tests=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
 top=${tests%/*}
 build=${PERCH_RELEASE:-$top/build}-asan
 seconds=${PERCH_FUZZ_SECONDS:-1}
+inputs=${PERCH_FUZZ_SECONDS:+-1} # as many as there are in that time
+lanes=$(nproc)
 # shellcheck source=tests/lib.sh
 . "$tests/lib.sh"
 
@@ -24,7 +26,7 @@ findings=$build/findings
 fuzz() {
     name=$1
     mkdir -p "$corpus/$name" "$findings" "$work/$name"
-    set -- -max_total_time="$seconds" -timeout=25 -rss_limit_mb=2048 \
+    set -- -runs="${inputs:-50000}" -max_total_time="$seconds" -timeout=25 -rss_limit_mb=2048 \
         -artifact_prefix="$findings/$name-" "$corpus/$name"
     [ ! -d "$top/fuzz/corpus/$name" ] || set -- "$@" "$top/fuzz/corpus/$name"
     [ ! -f "$top/fuzz/$name.dict" ] || set -- "$@" -dict="$top/fuzz/$name.dict"
@@ -38,16 +40,20 @@ went_well() {
     [ -e "$work/$1/good" ]
 }
 
+# lane NUMBER TARGET…: every so-manyth of them.
+lane() {
+    at=$1
+    shift
+    for target; do
+        at=$((at - 1))
+        [ "$at" -ge 0 ] || { fuzz "$target"; at=$((lanes - 1)); }
+    done
+}
+
 # As many at a time as there are processors.
 fuzz_all() {
-    running=0
-    for target; do
-        fuzz "$target" &
-        running=$((running + 1))
-        if [ "$running" -ge "$(nproc)" ]; then
-            wait
-            running=0
-        fi
+    for number in $(seq "$lanes"); do
+        lane "$((number - 1))" "$@" &
     done
     wait
 }
@@ -64,6 +70,6 @@ check "every fuzz/*.c is listed in fuzz/meson.build" all_are_listed
 # shellcheck disable=SC2086 # names without blanks
 fuzz_all $targets
 for target in $targets; do
-    check "fuzz $target for $seconds s" went_well "$target"
+    check "fuzz $target" went_well "$target"
 done
 finish

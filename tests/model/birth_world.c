@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #include "base/bare_call.h"
-#include "base/linux_calls.h" /* before the names below are ours */
 #include "base/macros.h"
 #include "explorer.h"
 #include "guard/guard_table.h"
