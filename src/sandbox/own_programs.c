@@ -3,12 +3,12 @@
 #include "sandbox/own_programs.h"
 
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/str.h"
 #include "sandbox/policy/policy.h"
+#include "sandbox/policy/way.h"
 
 struct own_programs {
 	struct path_list *protect;
@@ -30,13 +30,13 @@ static void own_programs_add_path(const struct own_programs *own, const char *pa
 static void own_programs_add_place(const struct own_programs *own, const char *place)
 {
 	char path[PATH_MAX];
-	own_programs_add_path(own, realpath(place, path) ? path : place);
+	own_programs_add_path(own, way_resolve(place, path) ? path : place);
 }
 
 static void own_programs_add_guards(const struct own_programs *own, const char *guard)
 {
 	char path[PATH_MAX];
-	if (!guard || !realpath(guard, path))
+	if (!guard || !way_resolve(guard, path))
 		return;
 	char *slash = strrchr(path, '/');
 	*slash = '\0';

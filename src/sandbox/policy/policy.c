@@ -122,7 +122,7 @@ const char *policy_find_hidden_program(
 	struct arena *arena, const struct sandbox_policy *policy, const char *path)
 {
 	char program[PATH_MAX];
-	bool is_hidden = path && realpath(path, program) && policy_is_shared(program) &&
+	bool is_hidden = path && way_resolve(path, program) && policy_is_shared(program) &&
 		!policy_is_inside_any(program, policy->write);
 	return is_hidden ? arena_dup(arena, str_from(program)) : NULL;
 }

@@ -7,6 +7,7 @@
 
 #include "sandbox/policy/path_list.h"
 #include "sandbox/policy/policy.h"
+#include "sandbox/policy/way.h"
 
 static int widening_join_list(
 	struct arena *arena, const char *const *more, const char *const **list)
@@ -56,7 +57,7 @@ static const char *const *widening_resolve(struct arena *arena, const char *cons
 	for (; paths && *paths && !resolved.failed; paths++) {
 		char full[PATH_MAX];
 		const char *kept =
-			realpath(*paths, full) ? arena_dup(arena, str_from(full)) : (const char *)*paths;
+			way_resolve(*paths, full) ? arena_dup(arena, str_from(full)) : (const char *)*paths;
 		resolved.failed |= !kept;
 		path_list_add(&resolved, kept ? kept : "");
 	}
@@ -72,6 +73,8 @@ static bool widening_holds(const char *const *writable, const char *path)
 	size_t len = strlen(path);
 	if (len >= sizeof(above))
 		return false;
+	if (way_resolve(path, full) && strcmp(full, path) == 0) /* it meets no link */
+		return policy_is_inside_any(path, writable);
 	bool holds = false;
 	for (size_t i = 1; i <= len && !holds; i++) {
 		if (path[i] && path[i] != '/')
