@@ -113,8 +113,10 @@ END
     wait_for "this session: 40 tokens (40 in, 0 out)"
     keys "/sessions" Enter
     wait_for "* default  (4 turns)"
+    tmux -L "$socket" set-option -s set-clipboard on
     keys "/copy" Enter
     wait_for "copied"
+    [ "$(tmux -L "$socket" show-buffer)" = "got next []" ] # as the terminal has it
     keys "/attach nothing.txt" Enter
     wait_for "nothing.txt: No such file"
     "$perch" agent run --profile all.yaml --prompt x --session-name $'bad\e[2Jname' >/dev/null
