@@ -180,7 +180,7 @@ END
 }
 
 @test "options as in run; a warning of the profile once" {
-    showing 'colour: red' 'env_allowlist: [EXTRA]'
+    showing 'colour: red' 'env_allowlist: [EXTRA]' 'env: {S: "${NOPE}"}'
     printf '#!/bin/sh\necho "$EXTRA $(basename "$PWD") $AGENT_SESSION_NAME"; echo gossip >&2\n' >show.sh
     mkdir there
     chat --env EXTRA=extra --cwd there --session-name work --no-store -v
@@ -190,6 +190,7 @@ END
     keys "two" Enter
     wait_until seen_times 2 "extra there work"
     [ "$(screen | grep -c "'colour' is ignored")" -eq 1 ]
+    [ "$(screen | grep -c 'NOPE} is empty')" -eq 1 ] # which each turn warns of
     [ ! -e "$XDG_STATE_HOME/perch/sessions.db" ] || [ "$("$perch" agent sessions list --json | jq '.sessions | length')" -eq 0 ]
     keys C-d
     wait_over
