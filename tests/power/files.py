@@ -159,7 +159,8 @@ class Clients(Scene):
             if name.endswith(".toml") and (not text.startswith("# mine\n") or tomllib.loads(text)["model"] != "m"):
                 raise Damaged(f"{path} has lost what was in it: {text!r}")
             if "perch" in text:
-                name.endswith(".toml") or json.loads(text)
+                if not name.endswith(".toml"):
+                    json.loads(text)
                 done = number
             elif text and not name.endswith(".toml"):
                 raise Damaged(f"{path} is half a file: {text!r}")
