@@ -161,7 +161,7 @@ teardown() {
     keys "/stop" Enter
     wait_for "nothing is under way"
     keys "/help" Enter
-    wait_for "/quit          leave"
+    wait_for "/quit         leave"
     keys "//x" Enter
     wait_for "[/x] behind s-d"
     keys C-d
