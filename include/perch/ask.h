@@ -46,6 +46,8 @@ typedef struct perch_ask {
 	/* Permission, question of an agent: how long the profile lets a program take to answer, for the
 	 * frontend to keep; 0 = for ever. */
 	uint64_t patience_ns;
+	/* Permission: the tool call that it is for, by the agent's own name; empty = it says none. */
+	perch_text call;
 } perch_ask;
 
 /* Zero is an empty text, no, nothing chosen, not allowed. */

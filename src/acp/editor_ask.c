@@ -92,7 +92,9 @@ static int acp_asks_permission(struct acp_task *task, const perch_ask *ask)
 	if (title.failed)
 		return -ENOMEM;
 	const struct acp_permission permission = {
-		.call = ask->id.len ? str_of(ask->id) : str_from(call),
+		.call = ask->call.len ? str_of(ask->call)
+			: ask->id.len     ? str_of(ask->id)
+							  : str_from(call),
 		.title = { title.data, title.len },
 		.name = str_of(ask->subject),
 		.input = str_of(ask->detail),

@@ -18,6 +18,7 @@ struct agent_permission {
 	struct str tool_name;
 	struct str input;       /* raw JSON */
 	struct str description; /* what the agent says about it; may be empty */
+	struct str call;        /* of ACP: the tool call that it is for */
 	/* The answers that the agent offers; none = yes or no. */
 	const struct agent_option {
 		struct str id, name, kind;

@@ -11,10 +11,12 @@
 
 /* ---- gathering ------------------------------------------------------------------- */
 
-static const perch_json_value *turn_place_parse(perch_json *json, struct str text)
+/* *ret_root is NULL where there is nothing to read. -ENOMEM. */
+static int turn_place_parse(perch_json *json, struct str text, const perch_json_value **ret_root)
 {
-	const perch_json_value *root = NULL;
-	return perch_json_parse(json, text.data, text.len, &root, NULL) < 0 ? NULL : root;
+	*ret_root = NULL;
+	int r = text.len ? perch_json_parse(json, text.data, text.len, ret_root, NULL) : 0;
+	return r == -ENOMEM ? r : 0;
 }
 
 /* What is none of them is left out: that of an editor was looked at before (wire/acp_agent.h). */
@@ -50,10 +52,10 @@ int turn_place_gather(struct agent_turn *turn)
 	_cleanup_(buf_free) struct buf text = { 0 };
 	_cleanup_json_ perch_json *json = NULL;
 	struct perch_json_writer out = json_writer_on(&text);
-	const char *said = turn->options.context;
-	if (perch_json_new(NULL, &json) < 0)
+	struct str said = str_from(turn->options.context ? turn->options.context : "");
+	const perch_json_value *context;
+	if (perch_json_new(NULL, &json) < 0 || turn_place_parse(json, said, &context) < 0)
 		return -ENOMEM;
-	const perch_json_value *context = said ? turn_place_parse(json, str_from(said)) : NULL;
 	perch_json_begin_object(&out);
 	perch_json_write_name(&out, "servers");
 	perch_json_begin_array(&out);
@@ -124,11 +126,11 @@ void turn_place_write(
 {
 	struct agent_turn *turn = data;
 	_cleanup_json_ perch_json *json = NULL;
-	const perch_json_value *place =
-		perch_json_new(NULL, &json) < 0 ? NULL : turn_place_parse(json, turn->place);
-	servers->failed = !place;
-	if (!place)
+	const perch_json_value *place;
+	if (perch_json_new(NULL, &json) < 0 || turn_place_parse(json, turn->place, &place) < 0) {
+		servers->failed = true;
 		return;
+	}
 	turn_place_write_servers(turn, abilities, perch_json_get(place, "servers"), servers);
 	turn_place_write_directories(
 		turn, abilities, perch_json_get(place, "directories"), directories);

@@ -113,6 +113,7 @@ static void turn_seat_ask(struct agent_turn *turn, const struct acp_wanted *want
 									  : STR("a tool"),
 		.description = wanted->kind.len ? wanted->title : STR(""),
 		.input = wanted->input,
+		.call = wanted->call,
 		.options = options,
 		.option_count = wanted->option_count,
 	};

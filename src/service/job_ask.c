@@ -39,7 +39,7 @@ static int job_ask_copy_options(struct job_ask *open)
 static int job_ask_copy_texts(struct job_ask *open)
 {
 	perch_text *texts[] = { &open->ask.message, &open->ask.id, &open->ask.subject,
-		&open->ask.description, &open->ask.detail };
+		&open->ask.description, &open->ask.detail, &open->ask.call };
 	for (size_t i = 0; i < COUNT(texts); i++) {
 		if (job_ask_copy(open, texts[i]) < 0)
 			return -ENOMEM;

@@ -161,6 +161,7 @@ void job_turn_permission(
 		.options = options,
 		.option_count = job_turn_offer(job, permission, options),
 		.patience_ns = job->turn.options.profile->permission_timeout_ns,
+		.call = { permission->call.data, permission->call.len },
 	};
 	if (job_turn_is_allowed(job, permission->tool_name))
 		agent_turn_permit(agent, permission->request_id, true, STR(""));

@@ -147,6 +147,7 @@ const scenes = {
             assert.deepEqual(editor.said(), [{ allow_once: 'once-1', allow_always: 'ever-1', reject_once: 'no-1' }[kind]]);
         }
         assert.deepEqual(editor.asked[0].options.map(({ optionId }) => optionId), ['once-1', 'ever-1', 'no-1']);
+        assert.equal(editor.asked[0].toolCall.toolCallId, 'c2'); // which the agent's updates speak of
         for (const stopReason of ['max_tokens', 'max_turn_requests', 'refusal', 'end_turn'])
             assert.equal((await editor.prompt(`stop ${stopReason}`)).stopReason, stopReason);
         editor.said('agent_thought_chunk');

@@ -205,6 +205,11 @@ static const struct agent_turn_events told_events = {
 	.end = told_end,
 };
 
+/* What a client says of the place: the agent is told of one server, and of nothing else. */
+#define PLACE                                                                         \
+	"{\"mcp_servers\":[{\"name\":\"m\",\"command\":\"/m\"},{\"name\":\"w\",\"type\":" \
+	"\"http\",\"url\":\"u\"},7],\"additional_directories\":[\"/d\",7]}"
+
 static int told_start(struct told *told, struct residents *residents, const char *message)
 {
 	const struct agent_turn_options options = {
@@ -213,6 +218,7 @@ static int told_start(struct told *told, struct residents *residents, const char
 		.message = str_from(message),
 		.session_id = "",
 		.cwd = folder_path("work"),
+		.context = PLACE,
 		.events = &told_events,
 		.data = told,
 	};
