@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdint.h>
-#include <string.h>
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
@@ -35,8 +34,13 @@ int base64_append(struct buf *out, const void *data, size_t len)
 /* The value of a digit, or -1. */
 static int base64_value_of(char digit)
 {
-	const char *at = digit ? strchr(digits, digit) : NULL;
-	return at ? (int)(at - digits) : -1;
+	if (digit >= 'A' && digit <= 'Z')
+		return digit - 'A';
+	if (digit >= 'a' && digit <= 'z')
+		return digit - 'a' + 26;
+	if (digit >= '0' && digit <= '9')
+		return digit - '0' + 52;
+	return digit == '+' ? 62 : digit == '/' ? 63 : -1;
 }
 
 /* Returns how many bytes the four digits stand for, 0 = they are not base64. */
@@ -55,6 +59,15 @@ static size_t base64_decode_group(const char *group, bool is_last, char out[3])
 	for (size_t i = 0; i < count; i++)
 		out[i] = (char)(bits >> (16 - 8 * i));
 	return count;
+}
+
+bool base64_is(struct str text)
+{
+	char bytes[3];
+	bool is_good = text.len % 4 == 0;
+	for (size_t at = 0; is_good && at < text.len; at += 4)
+		is_good = base64_decode_group(text.data + at, at + 4 == text.len, bytes);
+	return is_good;
 }
 
 int base64_append_decoded(struct buf *out, struct str text)

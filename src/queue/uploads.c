@@ -50,25 +50,34 @@ static bool upload_take_apart(struct str url, struct str *ret_type, struct str *
 	return true;
 }
 
-const char *uploads_refuse(const perch_json_value *list)
+const char *uploads_refuse_url(struct str url)
 {
 	struct str type, text;
+	if (upload_is_remote(url))
+		return NULL;
+	if (!upload_take_apart(url, &type, &text))
+		return "an attachment's url is data:TYPE;base64,… or http(s)://…: "
+			   "files of the server's machine cannot be named";
+	return base64_is(text) ? NULL : "the text of an attachment's data: url is no base64";
+}
+
+const char *uploads_refuse(const perch_json_value *list)
+{
+	const char *wrong = NULL;
 	if (!list || perch_json_type_of(list) == PERCH_JSON_NULL)
 		return NULL;
 	if (perch_json_type_of(list) != PERCH_JSON_ARRAY)
 		return "attachments must be a list";
 	if (perch_json_count(list) > UPLOADS_MAX)
-		return "there are more than 16 attachments";
+		return UPLOADS_TOO_MANY;
 	perch_json_iter iter = perch_json_iterate(list);
-	for (const perch_json_value *item; (item = perch_json_next(&iter));) {
+	for (const perch_json_value *item; !wrong && (item = perch_json_next(&iter));) {
 		const perch_json_value *url = perch_json_get(item, "url");
-		if (perch_json_type_of(url) != PERCH_JSON_STRING)
-			return "an attachment is an object with a `url`";
-		if (!upload_is_remote(json_str(url)) && !upload_take_apart(json_str(url), &type, &text))
-			return "an attachment's url is data:TYPE;base64,… or http(s)://…: "
-				   "files of the server's machine cannot be named";
+		wrong = perch_json_type_of(url) == PERCH_JSON_STRING
+			? uploads_refuse_url(json_str(url))
+			: "an attachment is an object with a `url`";
 	}
-	return NULL;
+	return wrong;
 }
 
 /* ---- writing --------------------------------------------------------------------- */

@@ -9,8 +9,11 @@
 
 enum { UPLOADS_MAX = 16 };
 
-/* Whether a list can be one: NULL, or what is wrong with it. */
+#define UPLOADS_TOO_MANY "there are more than 16 attachments"
+
+/* Whether a list, or the url of one, can be taken: NULL, or what is wrong with it. */
 const char *uploads_refuse(const perch_json_value *list);
+const char *uploads_refuse_url(struct str url);
 
 /* The files of one job. */
 struct uploads {

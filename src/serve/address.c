@@ -71,6 +71,16 @@ struct stranger {
 	uint64_t since_ns; /* the first of these wrongs */
 };
 
+/* Who has one address of IPv6 has the 2^64 that begin like it. */
+static struct address strangers_network(const struct address *address)
+{
+	struct address network = *address;
+	if (memcmp(address->bytes, address_mapped, sizeof(address_mapped)) != 0 &&
+		!address_is_local(address))
+		memset(network.bytes + ADDRESS_SIZE / 2, 0, ADDRESS_SIZE / 2);
+	return network;
+}
+
 static unsigned strangers_bucket(const struct address *address)
 {
 	unsigned hash = 0;
@@ -82,9 +92,10 @@ static unsigned strangers_bucket(const struct address *address)
 static struct stranger *strangers_find(
 	const struct strangers *strangers, const struct address *address)
 {
-	const struct list *bucket = &strangers->buckets[strangers_bucket(address)];
+	const struct address network = strangers_network(address);
+	const struct list *bucket = &strangers->buckets[strangers_bucket(&network)];
 	for (struct stranger *item = list_first(bucket); item; item = list_next(item)) {
-		if (memcmp(&item->address, address, sizeof(*address)) == 0)
+		if (memcmp(&item->address, &network, sizeof(network)) == 0)
 			return item;
 	}
 	return NULL;
@@ -97,13 +108,18 @@ static void strangers_remove(struct strangers *strangers, struct stranger *stran
 	free(stranger);
 }
 
-/* Room is made by forgetting one of the same bucket that holds no connection. */
-static bool strangers_make_room(struct strangers *strangers, struct list *bucket)
+/* Room is made by forgetting one that holds no connection: of the same bucket, or of the next that
+ * has such a one, because a client with many addresses chooses which buckets it fills. */
+static bool strangers_make_room(struct strangers *strangers, unsigned bucket)
 {
 	if (strangers->count < STRANGERS_MAX)
 		return true;
-	for (struct stranger *item = list_first(bucket); item; item = list_next(item)) {
-		if (!item->connections) {
+	for (unsigned i = 0; i < STRANGERS_BUCKETS; i++) {
+		const struct list *place = &strangers->buckets[(bucket + i) % STRANGERS_BUCKETS];
+		struct stranger *item = list_first(place);
+		while (item && item->connections)
+			item = list_next(item);
+		if (item) {
 			strangers_remove(strangers, item);
 			return true;
 		}
@@ -113,15 +129,16 @@ static bool strangers_make_room(struct strangers *strangers, struct list *bucket
 
 static struct stranger *strangers_get(struct strangers *strangers, const struct address *address)
 {
-	struct list *bucket = &strangers->buckets[strangers_bucket(address)];
+	const struct address network = strangers_network(address);
+	unsigned bucket = strangers_bucket(&network);
 	struct stranger *stranger = strangers_find(strangers, address);
 	if (stranger || !strangers_make_room(strangers, bucket))
 		return stranger;
 	stranger = calloc(1, sizeof(*stranger));
 	if (!stranger)
 		return NULL;
-	stranger->address = *address;
-	list_append(bucket, stranger);
+	stranger->address = network;
+	list_append(&strangers->buckets[bucket], stranger);
 	strangers->count++;
 	return stranger;
 }

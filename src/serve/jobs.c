@@ -51,7 +51,8 @@ static void jobs_claimed(void *data, const struct queue_claim *claim)
 	}
 	record->fence = claim->fence;
 	record->told = 0;
-	if (record->is_cancelled)
+	bool has_no_client = record->is_guest && !record->job;
+	if (record->is_cancelled || has_no_client)
 		jobs_fail(record, QUEUE_CANCELLED, "cancelled", "it was cancelled before it began");
 	else if (record->is_orphan)
 		jobs_fail(record, QUEUE_INTERRUPTED, "interrupted", "its client has gone with the server");
@@ -258,12 +259,16 @@ static bool jobs_is_behind(const struct record *record)
 	return false;
 }
 
-/* Whether it would wait behind too many. */
+/* Whether it would wait behind too many, or behind such as ask for too much to be kept. */
 static bool jobs_is_too_many(const struct record *record)
 {
 	const struct serve *serve = record->serve;
-	return serve->records.waiting > (size_t)serve->settings.queue &&
-		(serve->options.queue || serve->records.running >= (size_t)serve->settings.max_jobs ||
+	const struct records *records = &serve->records;
+	size_t others = records->asked - record->request.len;
+	if (others > (size_t)serve->settings.buffers_max)
+		return true;
+	return records->waiting > (size_t)serve->settings.queue &&
+		(serve->options.queue || records->running >= (size_t)serve->settings.max_jobs ||
 			jobs_is_behind(record));
 }
 

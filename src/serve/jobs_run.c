@@ -29,6 +29,7 @@ void jobs_settle(struct record *record, enum queue_state state)
 	uploads_remove(&record->uploads);
 	serve_note_end(record);
 	buf_free(&record->result.text);
+	serve->records.asked -= record->request.len;
 	record->request = (struct str){ 0 };
 	free(steal(&record->request_text));
 	metrics_job(&serve->metrics, record->kind, state,

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -17,7 +18,13 @@
 #include "serve/peer.h"
 #include "serve/serve_parts.h"
 
-enum { LISTENER_BACKLOG = 1024, LISTENER_ROUND = 64, LISTENER_FIRST_FD = 3 };
+enum {
+	LISTENER_BACKLOG = 1024,
+	LISTENER_ROUND = 64,
+	LISTENER_FIRST_FD = 3,
+	LISTENER_KEPT_FDS = 64, /* for files, databases, the loop */
+	LISTENER_JOB_FDS = 16,
+};
 
 /* ---- taking connections ------------------------------------------------------------ */
 
@@ -28,9 +35,30 @@ static void listeners_watch(struct serve *serve, unsigned events)
 	serve->is_paused = !events;
 }
 
+/* Clients do not get the descriptors that jobs need. */
+static size_t listeners_room(const struct serve *serve)
+{
+	size_t most = (size_t)serve->settings.connections;
+	return most < serve->sockets_max ? most : serve->sockets_max;
+}
+
+static void listeners_count(struct serve *serve)
+{
+	size_t kept = LISTENER_KEPT_FDS + LISTENER_JOB_FDS * (size_t)serve->settings.max_jobs;
+	struct rlimit limit;
+	serve->sockets_max = SIZE_MAX;
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+		return;
+	size_t all = (size_t)limit.rlim_cur;
+	serve->sockets_max = kept < all / 2 ? all - kept : all / 2;
+	if (serve->sockets_max < (size_t)serve->settings.connections / 2) /* far from what was wished */
+		serve_warn(serve, "it takes %zu connections at most: the limit of open files is %zu",
+			serve->sockets_max, all);
+}
+
 void serve_resume(struct serve *serve)
 {
-	if (serve->is_paused && serve->peers.count < (size_t)serve->settings.connections)
+	if (serve->is_paused && serve->peers.count < listeners_room(serve))
 		listeners_watch(serve, PERCH_READABLE);
 }
 
@@ -40,7 +68,7 @@ static bool listener_take(struct listener *listener)
 	struct serve *serve = listener->serve;
 	struct sockaddr_storage from = { 0 };
 	socklen_t len = sizeof(from);
-	if (serve->peers.count >= (size_t)serve->settings.connections) {
+	if (serve->peers.count >= listeners_room(serve)) {
 		listeners_watch(serve, 0);
 		return false;
 	}
@@ -154,8 +182,14 @@ static int listener_open_address(struct serve *serve, const char *text, perch_er
 {
 	struct sockaddr_storage place = { 0 };
 	if (!listener_read(text, &place))
-		return err_set(err, -EINVAL, "listen takes ADDRESS:PORT in numbers, not '%.100s'", text);
+		return err_set(err, -EINVAL,
+			"listen takes ADDRESS:PORT in numbers, like 127.0.0.1:4747, not '%.100s'", text);
 	int fd = listener_bind(&place);
+	if (fd == -EADDRINUSE)
+		return err_set(err, fd,
+			"cannot listen on %s: another program does; --listen 127.0.0.1:0 takes a port that is "
+			"free",
+			text);
 	if (fd < 0)
 		return err_set(err, fd, "cannot listen on %s: %s", text, perch_strerror(fd));
 	listener_name(serve, fd);
@@ -214,6 +248,7 @@ static int listener_take_over(struct serve *serve, int fd, perch_err *err)
 int listeners_open(struct serve *serve, perch_err *err)
 {
 	int r = 0;
+	listeners_count(serve);
 	for (int i = 0; r == 0 && i < serve->options.sockets; i++)
 		r = listener_take_over(serve, LISTENER_FIRST_FD + i, err);
 	if (r == 0 && !serve->options.sockets)

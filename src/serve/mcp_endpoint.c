@@ -324,6 +324,7 @@ void mcp_listen(struct exchange *exchange)
 	}
 	mcp_listen_on(guest, exchange, &resumption);
 }
+
 void mcp_delete(struct exchange *exchange)
 {
 	struct mcp_guest *guest = mcp_session_of(exchange);

@@ -158,6 +158,8 @@ void metrics_write(const struct metrics *metrics, const struct metrics_now *now,
 			metrics->refused },
 		{ "perch_unauthorized_total", "counter", "Requests without a valid token.",
 			metrics->strangers },
+		{ "perch_cut_total", "counter", "Connections cut: all together held too much memory.",
+			metrics->cut },
 		{ "perch_received_bytes_total", "counter", "Bytes read.", metrics->bytes_in },
 		{ "perch_sent_bytes_total", "counter", "Bytes written.", metrics->bytes_out },
 	};

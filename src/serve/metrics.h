@@ -37,7 +37,7 @@ struct metrics_now {
 };
 
 struct metrics {
-	uint64_t connections, requests, refused, strangers;
+	uint64_t connections, requests, refused, strangers, cut;
 	uint64_t bytes_in, bytes_out;
 	uint64_t statuses[6];                       /* by their first digit */
 	uint64_t jobs[METRICS_KINDS][QUEUE_STATES]; /* ended, by verdict */

@@ -37,9 +37,10 @@ struct openai_request {
 	struct str model;
 	bool is_stream;
 	bool wants_usage;
-	struct buf message;         /* of the user, the last one */
-	struct buf transcript;      /* what was before it, as text */
-	struct buf attachments;     /* JSON: members of a list */
+	struct buf message;     /* of the user, the last one */
+	struct buf transcript;  /* what was before it, as text */
+	struct buf attachments; /* JSON: members of a list */
+	size_t attachment_count;
 	struct openai_chain before; /* all but the last message */
 	struct openai_chain after;  /* with it */
 	size_t messages;            /* before the last one */

@@ -5,6 +5,7 @@
 #include "base/macros.h"
 #include "data/json.h"
 #include "data/json_member.h"
+#include "queue/uploads.h"
 #include "serve/openai.h"
 
 void openai_chain_add(struct openai_chain *chain, struct str role, struct str text)
@@ -33,9 +34,14 @@ static struct str openai_text(const perch_json_value *value)
 	return perch_json_type_of(value) == PERCH_JSON_STRING ? json_str(value) : (struct str){ "", 0 };
 }
 
-static void openai_attach(struct openai_request *request, struct str url)
+static void openai_attach(struct body *body, struct openai_request *request, struct str url)
 {
 	perch_json_writer out = json_writer_on(&request->attachments);
+	const char *wrong = uploads_refuse_url(url);
+	if (request->attachment_count++ == UPLOADS_MAX)
+		wrong = UPLOADS_TOO_MANY;
+	if (wrong)
+		body_refuse(body, "%s", wrong);
 	if (request->attachments.len)
 		buf_append_char(&request->attachments, ',');
 	perch_json_begin_object(&out);
@@ -70,7 +76,7 @@ static void openai_take_content(struct body *body, struct openai_request *reques
 		struct str piece = openai_text(perch_json_get(part, "text"));
 		struct str image = openai_image(part);
 		if (image.len && is_last)
-			openai_attach(request, image);
+			openai_attach(body, request, image);
 		else if (image.len)
 			piece = STR("[image]");
 		if (text->len && piece.len)

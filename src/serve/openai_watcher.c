@@ -80,7 +80,7 @@ static void openai_tell(struct watcher *watcher, const struct logged *logged)
 	_cleanup_(buf_free) struct buf out = { 0 };
 	struct str text;
 	enum openai_said said = openai_hear(&turn->outcome, logged, &text);
-	watcher->after = logged->number;
+	watcher_told(watcher, logged);
 	if (!turn->wants_stream || said == OPENAI_NOTHING)
 		return;
 	if (!watcher->exchange->is_stream && !exchange_stream(watcher->exchange))
@@ -112,7 +112,7 @@ void openai_pump(struct watcher *watcher)
 {
 	struct openai_turn *turn = watcher->data;
 	struct record *record = watcher->record;
-	const struct logged *logged = record_after(record, watcher->after);
+	const struct logged *logged = watcher_next(watcher);
 	turn->has_gap = turn->has_gap || watcher->after < record->forgotten;
 	for (; logged && !turn->has_gap && !peer_is_full(watcher->exchange->peer);
 		 logged = list_next(logged))

@@ -221,6 +221,7 @@ static void peer_settle(struct peer *peer)
 	if (!peer->is_dead) {
 		deadline_keep(&peer->serve->deadlines, &peer->deadline, peer_deadline(peer));
 		peer_watch(peer);
+		held_count(peer);
 	}
 	if (peer->is_dead)
 		peer_free(peer);
@@ -324,6 +325,7 @@ static void peer_free(struct peer *peer)
 		exchange_abandon(peer->exchange);
 	if (!peer->is_known && !peer->is_exempt)
 		strangers_leave(&serve->strangers, &peer->address);
+	held_leave(peer);
 	deadline_set(&serve->deadlines, &peer->deadline, DEADLINE_NONE);
 	list_remove(&serve->peers, &peer->in_all);
 	perch_source_free(peer->source);

@@ -24,6 +24,8 @@ struct identity;
 struct peer {
 	struct deadline deadline;
 	struct link in_all;
+	struct link in_holders;
+	size_t held; /* bytes that count among those of all; 0 = it is no holder */
 	struct peer *next_touched;
 	struct serve *serve;
 	perch_source *source;
@@ -73,5 +75,13 @@ void peer_due(void *data, struct deadline *deadline);
 void peers_settle(struct serve *serve);
 
 void peers_free(struct serve *serve);
+
+/* ---- held.c: what all of them hold in memory ---------------------------------------- */
+
+/* Looks how much this one holds now. Over the limit for all, others are killed. */
+void held_count(struct peer *peer);
+
+/* It holds nothing any more. */
+void held_leave(struct peer *peer);
 
 #endif

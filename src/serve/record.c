@@ -64,6 +64,7 @@ static void logged_remove(struct records *records, struct logged *logged)
 {
 	struct record *record = logged->record;
 	size_t size = sizeof(*logged) + logged->len;
+	records->drops++;
 	list_remove(&record->events, logged);
 	if (*records_near(records, logged->number) == logged)
 		*records_near(records, logged->number) = NULL;

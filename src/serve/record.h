@@ -100,7 +100,9 @@ struct records {
 	struct record *buckets[RECORD_BUCKETS];
 	struct record *keys[RECORD_BUCKETS]; /* the newest first */
 	uint64_t last_number;
-	size_t bytes; /* of events and records */
+	size_t bytes;   /* of events and records */
+	uint64_t drops; /* events that were forgotten: what points to one may be void */
+	size_t asked;   /* bytes of requests that have not ended */
 	size_t waiting, running;
 };
 

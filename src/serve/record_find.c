@@ -76,6 +76,7 @@ void records_add(struct records *records, struct record *record)
 	records_add_key(records, record);
 	list_append(&records->all, record);
 	records->bytes += record_size(record);
+	records->asked += record->request.len;
 	records->waiting += record->state == QUEUE_WAITING;
 	records->running += record->state == QUEUE_RUNNING;
 }
@@ -89,6 +90,7 @@ void records_remove(struct records *records, struct record *record)
 	records_forget_key(records, record);
 	list_remove(&records->all, record);
 	records->bytes -= record_size(record);
+	records->asked -= record->request.len;
 	records->waiting -= record->state == QUEUE_WAITING;
 	records->running -= record->state == QUEUE_RUNNING;
 	record_free(record);

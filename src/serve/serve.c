@@ -200,6 +200,7 @@ void serve_reload(struct serve *serve)
 	}
 	serve_set_clocks(serve);
 	catalog_changed(serve->service, serve);
+	catalog_warn(serve);
 	jobs_look(serve);
 	if (serve->options.say)
 		serve->options.say(serve->options.data, false,
@@ -300,6 +301,7 @@ static int serve_open(struct serve *serve, perch_err *err)
 		r = listeners_open(serve, err);
 	if (r < 0)
 		return r;
+	catalog_warn(serve);
 	cookies_load(serve);
 	if (!serve->options.queue) /* else once workers have renewed their leases: jobs_remote_reap */
 		serve->queue->table->reap(serve->queue, NULL, NULL);

@@ -60,6 +60,17 @@ unsigned catalog_retries(struct serve *serve, const char *agent)
 	return entry ? entry->retries : 0;
 }
 
+void catalog_warn(struct serve *serve)
+{
+	const perch_catalog *catalog = catalog_get(serve);
+	size_t count = 0;
+	const perch_entry *entries = catalog ? perch_catalog_entries(catalog, &count) : NULL;
+	for (size_t i = 0; i < count; i++) {
+		if (entries[i].problem)
+			serve_warn(serve, "%s cannot be used: %s", entries[i].name, entries[i].problem);
+	}
+}
+
 /* ---- as an answer -------------------------------------------------------------------- */
 
 static void catalog_write_raw(perch_json_writer *out, const char *name, const char *json)
@@ -132,10 +143,11 @@ static void catalog_describe_kind(const perch_catalog *catalog, size_t which, st
 	for (size_t i = 0; i < count; i++) {
 		if (entries[i].kind != catalog_kinds[which].kind)
 			continue;
-		buf_printf(out, "%s %s%s", is_first ? "" : ",", entries[i].name,
-			entries[i].problem                             ? " (cannot be used)"
-				: entries[i].asks && !entries[i].is_waived ? " (must be approved)"
-														   : "");
+		buf_printf(out, "%s %s", is_first ? "" : ",", entries[i].name);
+		if (entries[i].problem)
+			buf_printf(out, " (cannot be used: %s)", entries[i].problem);
+		else if (entries[i].asks && !entries[i].is_waived)
+			buf_append_text(out, " (must be approved)");
 		is_first = false;
 	}
 	buf_append_text(out, is_first ? " none\n" : "\n");

@@ -11,6 +11,9 @@ struct serve;
 const perch_catalog *catalog_get(struct serve *serve);
 void catalog_changed(perch_service *service, void *data);
 
+/* Tells the operator what of it cannot be used, and why. */
+void catalog_warn(struct serve *serve);
+
 /* Whether this user may use it: exposed, and allowed to the token. */
 bool catalog_allows(const struct exchange *exchange, perch_entry_kind kind, const char *name);
 

@@ -101,9 +101,18 @@ void exchange_begin(struct peer *peer, const struct http_request *request)
 	exchange_admit(exchange);
 }
 
+/* Who has shown no token sends no more than signing in needs. */
+static bool exchange_has_room(const struct exchange *exchange, size_t more)
+{
+	return exchange->who || exchange->body.len + more <= EXCHANGE_STRANGER_BODY_MAX;
+}
+
 void exchange_take(struct exchange *exchange, struct str piece)
 {
-	if (buf_append(&exchange->body, piece.data, piece.len) < 0)
+	if (!exchange_has_room(exchange, piece.len))
+		exchange_error(exchange, 413, "too_large", NULL,
+			"without a token, a body has %d bytes at most", EXCHANGE_STRANGER_BODY_MAX);
+	else if (buf_append(&exchange->body, piece.data, piece.len) < 0)
 		exchange_no_memory(exchange);
 }
 

@@ -14,6 +14,7 @@ struct route;
 struct http_request;
 
 enum {
+	EXCHANGE_STRANGER_BODY_MAX = 4096,
 	EXCHANGE_PARAMETERS = 2,
 	EXCHANGE_PARAMETER_SIZE = 80,
 };

@@ -48,6 +48,7 @@ struct serve {
 	struct transcripts *transcripts; /* NULL = none are kept */
 	struct listener listeners[SERVE_LISTENERS];
 	size_t listener_count;
+	size_t sockets_max; /* for clients, of all descriptors */
 	bool is_paused;     /* too many connections, or no descriptor for another */
 	char listening[80]; /* "host:port" */
 	unsigned port;
@@ -55,6 +56,8 @@ struct serve {
 	struct http_limits limits;
 	struct list peers;
 	struct peer *touched;
+	struct list holders; /* peers that hold something, who began first is first */
+	size_t held;         /* bytes of it */
 	struct deadlines deadlines;
 	struct strangers strangers;
 	struct identities identities;

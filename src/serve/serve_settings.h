@@ -24,6 +24,7 @@ enum {
 	SERVE_MCP_IDLE_SECONDS = 3600, /* that a session is kept without use */
 };
 #define SERVE_KEEP_BYTES ((int64_t)64 * 1024 * 1024)
+#define SERVE_BUFFERS_MAX ((int64_t)256 * 1024 * 1024)
 #define SERVE_LISTEN "127.0.0.1:4747"
 
 /* Lists end with NULL. */
@@ -45,6 +46,7 @@ struct settings {
 	int64_t drain_seconds;
 	int64_t body_max;
 	int64_t body_floor;
+	int64_t buffers_max; /* bytes of bodies, unread answers and waiting requests in memory */
 	int64_t head_seconds, body_seconds, idle_seconds, write_seconds;
 	int64_t heartbeat_seconds;
 	int64_t retry_wait_seconds;

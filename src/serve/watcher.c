@@ -106,6 +106,27 @@ void watchers_sweep(struct serve *serve)
 	}
 }
 
+/* ---- where it is --------------------------------------------------------------------- */
+
+static const struct logged *watcher_last(const struct watcher *watcher)
+{
+	const struct serve *serve = watcher->exchange->peer->serve;
+	return watcher->drops == serve->records.drops ? watcher->last : NULL;
+}
+
+const struct logged *watcher_next(const struct watcher *watcher)
+{
+	const struct logged *last = watcher_last(watcher);
+	return last ? list_next(last) : record_after(watcher->record, watcher->after);
+}
+
+void watcher_told(struct watcher *watcher, const struct logged *logged)
+{
+	watcher->after = logged->number;
+	watcher->last = logged;
+	watcher->drops = watcher->exchange->peer->serve->records.drops;
+}
+
 /* ---- plain events ------------------------------------------------------------------ */
 
 static void watcher_send(struct watcher *watcher, const struct logged *logged)
@@ -119,7 +140,7 @@ static void watcher_send(struct watcher *watcher, const struct logged *logged)
 		exchange_cut(watcher->exchange);
 	else
 		exchange_piece(watcher->exchange, (struct str){ text.data, text.len });
-	watcher->after = logged->number;
+	watcher_told(watcher, logged);
 }
 
 /* ---- events of every job ------------------------------------------------------------ */
@@ -147,6 +168,9 @@ static const struct logged *watcher_first(const struct watcher *watcher)
 {
 	const struct serve *serve = watcher->exchange->peer->serve;
 	bool has_shards = serve->options.queue_shards > 1 && watcher->after > WATCHER_WINDOW_US;
+	const struct logged *last = has_shards ? NULL : watcher_last(watcher);
+	if (last)
+		return logged_next_of_all(last);
 	return records_after(
 		&serve->records, has_shards ? watcher->after - WATCHER_WINDOW_US : watcher->after);
 }
@@ -199,7 +223,8 @@ static void watcher_pump_user(struct watcher *watcher)
 			has_sent = true;
 		}
 		*told = logged->number;
-		watcher->after = logged->number > watcher->after ? logged->number : watcher->after;
+		if (logged->number > watcher->after)
+			watcher_told(watcher, logged);
 	}
 	if (has_sent && watcher->gather_ns) {
 		watcher->is_gathering = true;
@@ -213,7 +238,7 @@ static void watcher_pump_events(struct watcher *watcher)
 		watcher_pump_user(watcher);
 		return;
 	}
-	const struct logged *logged = record_after(watcher->record, watcher->after);
+	const struct logged *logged = watcher_next(watcher);
 	for (; logged && !peer_is_full(watcher->exchange->peer); logged = list_next(logged))
 		watcher_send(watcher, logged);
 	if (!logged && (!watcher->follows || queue_is_over(watcher->record->state))) {

@@ -25,8 +25,10 @@ struct watcher {
 	struct link link;
 	const struct watcher_kind *kind;
 	struct exchange *exchange;
-	struct record *record; /* NULL = every job of the user */
-	uint64_t after;        /* the number of the last event that was told */
+	struct record *record;     /* NULL = every job of the user */
+	uint64_t after;            /* the number of the last event that was told */
+	const struct logged *last; /* the event itself, as long as none was forgotten behind that */
+	uint64_t drops;
 	/* The same of each shard of the queue, for every job: events of two shards come in no order. */
 	uint64_t told[QUEUE_SHARDS_MAX];
 	bool follows;       /* of one job: it waits for what is still to come */
@@ -46,6 +48,11 @@ int watcher_gather(struct watcher *watcher, uint64_t apart_ns);
 
 /* It is told what comes behind this event. */
 void watcher_begin(struct watcher *watcher, uint64_t after);
+
+/* The first event of its job that was not told, and that one was. It is found where the last one
+ * is: a client that is far behind would have all later events passed by with each of its pieces. */
+const struct logged *watcher_next(const struct watcher *watcher);
+void watcher_told(struct watcher *watcher, const struct logged *logged);
 
 /* Before its exchange is answered for good. */
 void watcher_free(struct watcher *watcher);

@@ -32,6 +32,8 @@ teardown() { serve_close; }
 
 @test "a full queue: 429" { scene api.py full_queue; }
 
+@test "a queue that asks for much: 429" { scene api.py full_memory; }
+
 @test "metrics" { scene api.py metrics; }
 
 @test "--check says what is offered to whom" { scene api.py check; }

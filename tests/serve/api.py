@@ -156,6 +156,9 @@ def test_attachments():
     assert text.startswith("hello /"), text
     path = text.split(" ")[1]
     assert not os.path.exists(path), path
+    for url in ("data:text/plain;base64,!!!!", "data:text/plain,a", "file:///etc/passwd"):
+        gate.post("/api/turns", {"agent": "see", "message": "x", "attachments": [{"url": url}]}
+                  ).is_error(400, "bad_request")
     gate.stop()
 
 
@@ -258,6 +261,22 @@ def test_full_queue():
     gate.stop()
 
 
+def test_full_memory():
+    """Those that wait are limited by what they ask for, too."""
+    agents()
+    config('[expose.http]\nagents = ["*"]\n[serve]\nbuffers_max = 1048576\n')
+    gate = Gateway()
+    gate.turn(agent="slow", message="x" * 100000)
+    for _ in range(10):
+        gate.turn(agent="slow", message="x" * 100000)
+    gate.post("/api/turns", {"agent": "slow", "message": "x"}).is_error(429, "busy")
+    touch("go")
+    until(lambda: not gate.get("/api/jobs?state=running").json["jobs"] and
+          not gate.get("/api/jobs?state=waiting").json["jobs"], "all have run")
+    gate.turn()
+    gate.stop()
+
+
 def test_metrics():
     agents()
     gate = Gateway()
@@ -305,6 +324,16 @@ def test_agent_file():
     gate = Gateway("--agent", f"{WORK}/bot.yaml")
     assert gate.ended(gate.turn(agent="bot"))["result"]["text"] == "here"
     gate.stop()
+    # one that cannot be used is told, with the reason
+    write(f"{WORK}/bad.yaml", "commnd: ./x\n")
+    gate.start("--agent", f"{WORK}/bad.yaml")
+    gate.stop()
+    with open(f"{WORK}/serve.log", encoding="utf-8") as log:
+        told = log.read()
+    assert "warning: bad cannot be used: " in told and "commnd" in told, told
+    found = subprocess.run([PERCH, "serve", "--check", "--agent", f"{WORK}/bad.yaml"], check=True,
+                           capture_output=True, text=True)
+    assert "bad (cannot be used: " in found.stdout and "commnd" in found.stdout, found.stdout
 
 
 def test_log_json():

@@ -322,6 +322,13 @@ def test_two():
     other = subprocess.run([PERCH, "serve", "--listen", "127.0.0.1:0"], capture_output=True,
                            text=True, timeout=60)
     assert other.returncode == 125 and "another perch serve" in other.stderr, other
+    # the port alone is taken
+    apart = {**os.environ, "XDG_STATE_HOME": f"{WORK}/apart"}
+    for address, words in ((f"127.0.0.1:{gate.port}", "--listen 127.0.0.1:0 takes a port"),
+                           (str(gate.port), "like 127.0.0.1:4747")):
+        other = subprocess.run([PERCH, "serve", "--listen", address], capture_output=True,
+                               text=True, timeout=60, env=apart)
+        assert other.returncode == 125 and words in other.stderr, other
     gate.stop()
 
 

@@ -18,6 +18,12 @@ teardown() { serve_close; }
 
 @test "a client that does not read has its time" { scene limits.py writer; }
 
+@test "all connections together hold a limited number of bytes" { scene limits.py together; }
+
+@test "a body without a token is short" { scene limits.py strange_bodies; }
+
+@test "clients leave descriptors for jobs" { scene limits.py descriptors; }
+
 @test "connections are limited" { scene limits.py connections; }
 
 @test "connections without a token are limited for each address" {

@@ -1,11 +1,12 @@
 """Clients that are slow, silent or many: deadlines and limits, each lowered by its setting."""
 import fcntl
+import resource
 import signal
 import socket
 import struct
 import time
 
-from gateway import PATIENCE, Gateway, config, run, token, until
+from gateway import PATIENCE, WORK, Gateway, agents, config, run, token, until
 
 
 def limited(**settings):
@@ -104,9 +105,13 @@ def test_reread():
     gate.stop()
 
 
-def connections(gate):
+def metric(gate, name):
     text = gate.get("/metrics").body.decode()
-    return int(text.split("\nperch_connections ")[1].split("\n")[0])
+    return int(text.split(f"\n{name} ")[1].split("\n")[0])
+
+
+def connections(gate):
+    return metric(gate, "perch_connections")
 
 
 def test_writer():
@@ -125,6 +130,48 @@ def test_writer():
         assert sent > 100000, sent
         until(lambda: connections(gate) == 1, "it is cut off")
     gate.stop()
+
+
+def test_together():
+    """All connections together hold so much: who has held something for the longest time is cut."""
+    gate = limited(buffers_max=1024 * 1024)
+    piece = 700000
+    with post(gate, 2 * piece) as first, post(gate, piece) as second:
+        first.sendall(b" " * piece)
+        until(lambda: metric(gate, "perch_received_bytes_total") > piece, "it is read")
+        second.sendall(b" " * (piece - 2) + b"{}")
+        assert everything(first) == b"", "it is cut"
+        assert second.recv(100).startswith(b"HTTP/1.1 400"), "it is read"
+    assert metric(gate, "perch_cut_total") == 1
+    gate.stop()
+
+
+def test_strange_bodies():
+    """Without a token a body is as long as signing in needs, whatever is asked for."""
+    gate = limited()
+    for method, path in (("POST", "/api/login"), ("GET", "/healthz")):
+        with connect(gate) as stranger:
+            stranger.sendall(f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n"
+                             "Content-Length: 100000\r\n\r\n".encode() + b"a" * 5000)
+            assert everything(stranger).startswith(b"HTTP/1.1 413")
+    gate.stop()
+
+
+def test_descriptors():
+    """Connections leave the descriptors that jobs need."""
+    agents()
+    gate = Gateway(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (200, 200)))
+    kept = gate.connect()
+    assert gate.get("/api/jobs", connection=kept).status == 200
+    others = [connect(gate) for _ in range(300)]
+    answer = gate.post("/v1/chat/completions", connection=kept, body={
+        "model": "echo", "messages": [{"role": "user", "content": "hi"}]})
+    assert answer.status == 200, answer.body
+    for one in others:
+        one.close()
+    gate.stop()
+    with open(f"{WORK}/serve.log", encoding="utf-8") as log:
+        assert "it takes 100 connections at most" in log.read()
 
 
 def test_connections():

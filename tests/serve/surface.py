@@ -319,6 +319,15 @@ def test_images():
             "url": "data:image/png;base64,aGVsbG8="}}]}]}))
     assert text.startswith("file:///") and text.endswith(".png"), text
     assert not os.path.exists(text[len("file://"):]), "it is gone with the turn"
+    jobs = len(gate.get("/api/jobs").json["jobs"])
+    good = {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}
+    for parts in ([{"type": "image_url", "image_url": {"url": url}}] for url in (
+            "file:///etc/passwd", "/etc/passwd", "data:image/png,x", "data:image/png;base64,!!!!")):
+        gate.post("/v1/chat/completions", {"model": "see", "messages": [
+            {"role": "user", "content": parts}]}).is_error(400, "bad_request")
+    gate.post("/v1/chat/completions", {"model": "see", "messages": [
+        {"role": "user", "content": [good] * 17}]}).is_error(400, "bad_request")
+    assert len(gate.get("/api/jobs").json["jobs"]) == jobs, "nothing was started"
     gate.stop()
 
 

@@ -75,6 +75,50 @@ START_TEST(strangers_are_counted)
 }
 END_TEST
 
+START_TEST(strangers_of_one_network_are_one)
+{
+	struct strangers strangers = { 0 };
+	struct address one, other, elsewhere;
+	address_parse(STR("2001:db8::1"), &one);
+	address_parse(STR("2001:db8::ffff:1"), &other);
+	address_parse(STR("2001:db8:0:1::1"), &elsewhere);
+	ck_assert_uint_eq(strangers_enter(&strangers, &one), 1);
+	ck_assert_uint_eq(strangers_enter(&strangers, &other), 2);
+	ck_assert_uint_eq(strangers_enter(&strangers, &elsewhere), 1);
+	strangers_leave(&strangers, &one);
+	strangers_leave(&strangers, &other);
+	ck_assert_uint_eq(strangers_enter(&strangers, &one), 1);
+	strangers_free(&strangers);
+}
+END_TEST
+
+/* Addresses of one bucket: the hash adds 31 times a byte to the next one. */
+static struct address stranger_of_one_bucket(unsigned number)
+{
+	struct address address;
+	address_parse(STR("10.0.0.0"), &address);
+	address.bytes[13] = (uint8_t)(number & 255);
+	address.bytes[14] = (uint8_t)(number >> 8 & 255);
+	address.bytes[15] = (uint8_t)(0u - 31u * 31u * address.bytes[13] - 31u * address.bytes[14]);
+	return address;
+}
+
+START_TEST(strangers_that_left_make_room_for_any_other)
+{
+	struct strangers strangers = { 0 };
+	struct address other;
+	for (unsigned i = 0; i < STRANGERS_MAX; i++) {
+		const struct address address = stranger_of_one_bucket(i);
+		strangers_blame(&strangers, &address, 1);
+	}
+	ck_assert_uint_eq(strangers.count, STRANGERS_MAX);
+	address_parse(STR("192.0.2.1"), &other);
+	ck_assert_uint_eq(strangers_enter(&strangers, &other), 1);
+	ck_assert_uint_eq(strangers.count, STRANGERS_MAX);
+	strangers_free(&strangers);
+}
+END_TEST
+
 /* ---- tokens ------------------------------------------------------------------- */
 
 START_TEST(what_a_token_allows)
@@ -239,4 +283,5 @@ START_TEST(every_address_can_be_reached)
 END_TEST
 
 SUITE_MAIN("serve-users", every_address_can_be_reached, addresses, strangers_are_counted,
+	strangers_of_one_network_are_one, strangers_that_left_make_room_for_any_other,
 	what_a_token_allows, tokens_are_kept, a_file_that_is_none, who_is_known, settings_of_the_file)
