@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -31,8 +32,11 @@ struct cgroup {
 	bool limits_processes;
 };
 
-/* "perch-PID-NUMBER": the name tells which host made it. */
+/* "perch-PID-NUMBER": the name tells which host made it, as its own namespace counts. Another one
+ * may have that number too, and takes the next. */
 static const char leaf_prefix[] = "perch-";
+
+enum { LEAF_TRIES = 16 };
 
 static bool cgroup_is_marked_as_delegated(const char *path)
 {
@@ -115,6 +119,13 @@ static void cgroup_set_limits(
 
 /* ---- making one -------------------------------------------------------------- */
 
+/* A host holds a lock on its own: it may live where we cannot see it, and nobody be in it yet. */
+static bool cgroup_is_abandoned(const char *path)
+{
+	_cleanup_fd_ int directory = cgroup_open_file(AT_FDCWD, path, O_RDONLY | O_DIRECTORY);
+	return directory >= 0 && flock(directory, LOCK_EX | LOCK_NB) == 0;
+}
+
 /* Removes cgroups of hosts that were killed; one that is in use cannot be removed. */
 static void cgroup_sweep(const struct cgroup_tree *tree, const char *above)
 {
@@ -127,7 +138,7 @@ static void cgroup_sweep(const struct cgroup_tree *tree, const char *above)
 		if (maker <= 0 || kill((pid_t)maker, 0) == 0 || errno != ESRCH)
 			continue;
 		_cleanup_free_ char *path = str_join(above, "/", entry->d_name, NULL);
-		if (path)
+		if (path && cgroup_is_abandoned(path))
 			tree->remove(path);
 	}
 	if (directory)
@@ -151,11 +162,17 @@ static int cgroup_make_leaf(struct cgroup *cgroup, const char *above)
 	return 0;
 }
 
+/* -EAGAIN: a host that sweeps was sooner than our lock. */
 static int cgroup_open_leaf(struct cgroup *cgroup)
 {
 	cgroup->directory = cgroup_open_file(AT_FDCWD, cgroup->path, O_RDONLY | O_DIRECTORY);
+	if (cgroup->directory == -ENOENT)
+		return -EAGAIN;
 	if (cgroup->directory < 0)
 		return cgroup->directory;
+	bool is_ours = flock(cgroup->directory, LOCK_SH | LOCK_NB) == 0;
+	if (!is_ours || access(cgroup->path, F_OK) < 0)
+		return -EAGAIN;
 	cgroup->entrance = cgroup_open_file(cgroup->directory, "cgroup.procs", O_WRONLY);
 	cgroup->killer = cgroup_open_file(cgroup->directory, "cgroup.kill", O_WRONLY);
 	return cgroup->entrance < 0 ? cgroup->entrance : cgroup->killer < 0 ? cgroup->killer : 0;
@@ -181,16 +198,12 @@ static bool cgroup_can_limit(const char *above, const struct cgroup_limits *limi
 		(limits->processes && cgroup_file_has_word(directory, "cgroup.controllers", "pids"));
 }
 
-static int cgroup_make_below(const struct cgroup_tree *tree, const char *above,
-	const struct cgroup_limits *limits, struct cgroup **ret_cgroup)
+static int cgroup_try(const struct cgroup_tree *tree, const char *above, struct cgroup **ret_cgroup)
 {
-	if (limits->or_none && !cgroup_can_limit(above, limits))
-		return -ENOTSUP;
 	struct cgroup *cgroup = malloc(sizeof(*cgroup));
 	if (!cgroup)
 		return -ENOMEM;
 	*cgroup = (struct cgroup){ .tree = tree, .directory = -1, .entrance = -1, .killer = -1 };
-	cgroup_sweep(tree, above);
 	int r = cgroup_make_leaf(cgroup, above);
 	if (r == 0)
 		r = cgroup_open_leaf(cgroup);
@@ -198,9 +211,22 @@ static int cgroup_make_below(const struct cgroup_tree *tree, const char *above,
 		free_cgroup(cgroup);
 		return r;
 	}
-	cgroup_set_limits(cgroup, above, limits);
 	*ret_cgroup = cgroup;
 	return 0;
+}
+
+static int cgroup_make_below(const struct cgroup_tree *tree, const char *above,
+	const struct cgroup_limits *limits, struct cgroup **ret_cgroup)
+{
+	if (limits->or_none && !cgroup_can_limit(above, limits))
+		return -ENOTSUP;
+	cgroup_sweep(tree, above);
+	int r = -EAGAIN;
+	for (int i = 0; i < LEAF_TRIES && (r == -EAGAIN || r == -EEXIST); i++)
+		r = cgroup_try(tree, above, ret_cgroup);
+	if (r == 0)
+		cgroup_set_limits(*ret_cgroup, above, limits);
+	return r;
 }
 
 int cgroup_open(const struct cgroup_tree *tree, const struct cgroup_limits *limits,

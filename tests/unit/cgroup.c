@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -275,6 +276,65 @@ START_TEST(what_killed_hosts_left_is_swept)
 }
 END_TEST
 
+/* A host in another namespace of processes: nobody has its number here. */
+START_TEST(what_is_held_is_not_swept)
+{
+	struct cgroup_tree tree = fake("/user/scope", "/", never);
+	pid_t dead = fork();
+	if (dead == 0)
+		_exit(0);
+	waitpid(dead, NULL, 0);
+	char held[64];
+	snprintf(held, sizeof(held), "tree point/user/scope/perch-%d-0", (int)dead);
+	ck_assert_int_eq(mkdir(folder_path("%s", held), 0755), 0);
+	int fd = open(folder_path("%s", held), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ck_assert_int_eq(flock(fd, LOCK_SH | LOCK_NB), 0);
+	cgroup_close(open_fake(&tree, 0, 0));
+	ck_assert_int_eq(access(folder_path("%s", held), F_OK), 0);
+	close(fd);
+	cgroup_close(open_fake(&tree, 0, 0));
+	ck_assert_int_ne(access(folder_path("%s", held), F_OK), 0);
+}
+END_TEST
+
+/* Ours is held from the beginning on. */
+START_TEST(an_open_one_is_held)
+{
+	struct cgroup_tree tree = fake("/user/scope", "/", never);
+	struct cgroup *cgroup = open_fake(&tree, 0, 0);
+	int fd = open(cgroup_path(cgroup), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ck_assert_int_lt(flock(fd, LOCK_EX | LOCK_NB), 0);
+	close(fd);
+	cgroup_close(cgroup);
+}
+END_TEST
+
+static unsigned makings_left;
+
+/* The name is taken, or the new one is swept before it is held. */
+static int make_late(const char *path, mode_t mode)
+{
+	if (makings_left == 2)
+		mkdir(path, mode);
+	int r = make_fake(path, mode);
+	if (makings_left && --makings_left == 0)
+		remove_fake(path);
+	return r;
+}
+
+START_TEST(a_name_that_is_taken_is_not_the_last)
+{
+	struct cgroup_tree tree = fake("/user/scope", "/", never);
+	tree.make = make_late;
+	makings_left = 2;
+	struct cgroup *cgroup = open_fake(&tree, 0, 0);
+	ck_assert_uint_eq(makings_left, 0);
+	ck_assert_str_eq(cgroup_path(cgroup), last_made);
+	ck_assert_int_eq(access(last_made, F_OK), 0);
+	cgroup_close(cgroup);
+}
+END_TEST
+
 static int open_and_close(void *data)
 {
 	const struct cgroup_limits limits = { .memory = 1 << 20, .processes = 10 };
@@ -403,6 +463,7 @@ END_TEST
 SUITE_MAIN("cgroup", limits_that_are_lent_hold, limits_that_are_not_lent_do_not_hold,
 	none_is_made_that_could_limit_nothing, limits_that_nobody_wants_are_not_set,
 	what_is_above_is_used_where_it_was_delegated, a_mount_may_show_a_part_of_the_tree,
-	where_none_can_be_made_that_is_said, what_killed_hosts_left_is_swept,
-	without_memory_there_is_none, everybody_in_it_dies_with_it,
-	a_child_can_be_in_a_room_and_in_a_cgroup, processes_are_limited_where_that_is_said)
+	where_none_can_be_made_that_is_said, what_killed_hosts_left_is_swept, what_is_held_is_not_swept,
+	an_open_one_is_held, a_name_that_is_taken_is_not_the_last, without_memory_there_is_none,
+	everybody_in_it_dies_with_it, a_child_can_be_in_a_room_and_in_a_cgroup,
+	processes_are_limited_where_that_is_said)
