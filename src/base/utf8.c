@@ -85,35 +85,51 @@ static bool utf8_decode_valid(const char *text, size_t len, size_t *ret_length)
 }
 
 #if defined(__SSE2__)
-/* Whether sixteen bytes, the first of which begins a character, have each continuation where a lead
- * byte wants one and nowhere else; how many of them are whole characters. Leads that allow some
- * second bytes only (E0, ED), those of four bytes and invalid ones are not judged here: 0. */
-static size_t utf8_valid_block(const char *text)
+/* Which of sixteen bytes lead a character, which of these one of three bytes, and which continue
+ * one: a bit each. False: there are leads that allow some second bytes only (E0, ED), those of four
+ * bytes, or invalid ones, which are not judged here. */
+static inline bool utf8_look_at_block(
+	const char *text, unsigned *leads, unsigned *threes, unsigned *follow)
 {
 	__m128i block = _mm_loadu_si128((const __m128i *)(const void *)text);
 	__m128i lead_three = _mm_set1_epi8((char)0xE0);
 	/* As signed numbers, bytes from 0x80 on are below zero, and in their order. */
 	__m128i continues = _mm_cmplt_epi8(block, _mm_set1_epi8((char)0xC0));
-	__m128i is_ascii_or_lead = _mm_cmpeq_epi8(continues, _mm_setzero_si128());
-	__m128i is_high = _mm_cmplt_epi8(block, _mm_setzero_si128());
 	__m128i is_three = _mm_cmpeq_epi8(_mm_max_epu8(block, lead_three), block);
 	__m128i is_odd = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(block, lead_three),
 									  _mm_cmpeq_epi8(block, _mm_set1_epi8((char)0xED))),
 		_mm_or_si128(_mm_cmpeq_epi8(_mm_and_si128(block, _mm_set1_epi8((char)0xFE)),
 						 _mm_set1_epi8((char)0xC0)),
 			_mm_cmpeq_epi8(_mm_max_epu8(block, _mm_set1_epi8((char)0xF0)), block)));
-	unsigned leads = (unsigned)_mm_movemask_epi8(_mm_and_si128(is_high, is_ascii_or_lead));
-	unsigned threes = (unsigned)_mm_movemask_epi8(is_three);
-	unsigned follow = (unsigned)_mm_movemask_epi8(continues);
-	unsigned wanted = (leads << 1 | threes << 2) & 0xFFFF;
-	if (wanted != follow || _mm_movemask_epi8(is_odd))
-		return 0;
-	return leads >> 15 ? 15 : threes >> 14 & 1 ? 14 : 16;
+	*follow = (unsigned)_mm_movemask_epi8(continues);
+	*leads = (unsigned)_mm_movemask_epi8(block) & ~*follow;
+	*threes = (unsigned)_mm_movemask_epi8(is_three);
+	return _mm_movemask_epi8(is_odd) == 0;
+}
+
+/* How many bytes of a text are whole characters, as far as blocks can tell: each continuation has
+ * to stand where a lead byte wants one, of this block or the one before. */
+static size_t utf8_valid_blocks(const char *text, size_t len)
+{
+	unsigned wanted = 0, leads, threes, follow;
+	size_t at = 0;
+	for (; len - at >= 16 && utf8_look_at_block(text + at, &leads, &threes, &follow); at += 16) {
+		unsigned now = wanted | leads << 1 | threes << 2;
+		if ((now & 0xFFFF) != follow)
+			break;
+		wanted = now >> 16;
+	}
+	if (!wanted)
+		return at;
+	while (((unsigned char)text[at - 1] & 0xC0) == 0x80)
+		at--;
+	return at - 1;
 }
 #else
-static size_t utf8_valid_block(const char *text)
+static size_t utf8_valid_blocks(const char *text, size_t len)
 {
 	(void)text;
+	(void)len;
 	return 0;
 }
 #endif
@@ -123,8 +139,7 @@ size_t utf8_valid_prefix(const char *text, size_t len)
 	size_t at = 0;
 	while ((at = utf8_skip_ascii(text, at, len)) < len) {
 		size_t length = 0;
-		while (len - at >= 16 && (length = utf8_valid_block(text + at)))
-			at += length;
+		at += utf8_valid_blocks(text + at, len - at);
 		if (at == len)
 			break;
 		if (!utf8_decode_valid(text + at, len - at, &length))

@@ -241,6 +241,34 @@ START_TEST(utf8_valid_prefix_ends_at_the_first_broken_byte)
 }
 END_TEST
 
+/* Characters of every length at every place in a block, whole and damaged: as one by one. */
+START_TEST(utf8_valid_prefix_agrees_with_single_characters)
+{
+	static const char *const pieces[] = { "x", "\xC3\xA4", "\xE2\x80\x93", "\xE8\x8A\xB1",
+		"\xF0\x9F\x98\x80", "\xE0\xA4\x85", "\xED\x95\x9C", "\xEF\xBF\xBD", "plain words" };
+	unsigned random = 1;
+	for (size_t round = 0; round < 20000; round++) {
+		char text[96];
+		size_t len = 0, at = 0, length = 0;
+		while (len < 64) {
+			random = random * 1664525 + 1013904223;
+			const char *piece = pieces[(random >> 24) % COUNT(pieces)];
+			memcpy(text + len, piece, strlen(piece));
+			len += strlen(piece);
+		}
+		if (round % 4)
+			text[random % len] = (char)(random >> 8);
+		_cleanup_free_ char *exact = exact_copy(text, len -= round % 5);
+		for (uint32_t character = 0; at < len; at += length) {
+			length = utf8_decode(exact + at, len - at, &character);
+			if (character == 0xFFFD && (length != 3 || memcmp(exact + at, "\xEF\xBF\xBD", 3) != 0))
+				break;
+		}
+		ck_assert_msg(utf8_valid_prefix(exact, len) == at, "round %zu", round);
+	}
+}
+END_TEST
+
 START_TEST(utf8_whole_prefix_leaves_the_rest_alone)
 {
 	static const struct {
@@ -404,7 +432,8 @@ SUITE_MAIN("base-utf8", what_cannot_be_seen_is_left_out_or_escaped, utf8_of_one_
 	utf8_of_three_bytes, utf8_of_four_bytes, utf8_of_four_bytes_at_random,
 	utf8_every_character_there_and_back, utf8_what_is_no_character_becomes_a_replacement,
 	utf8_broken_pieces_are_replaced_one_by_one, utf8_never_reads_past_the_end,
-	utf8_valid_prefix_ends_at_the_first_broken_byte, utf8_whole_prefix_leaves_the_rest_alone,
+	utf8_valid_prefix_ends_at_the_first_broken_byte,
+	utf8_valid_prefix_agrees_with_single_characters, utf8_whole_prefix_leaves_the_rest_alone,
 	utf8_nothing_is_a_text, utf8_width_of_what_takes_no_column, utf8_width_of_what_takes_one_column,
 	utf8_width_of_what_takes_two_columns, utf8_width_of_texts, utf8_width_tables_are_in_order,
 	utf8_survives_every_failed_allocation)
