@@ -20,28 +20,35 @@ struct perch_json_value {
 	uint32_t length : 28;  /* of text */
 	uint32_t type : 3;     /* perch_json_type */
 	uint32_t shadowed : 1; /* a name whose member lost to another of the same name */
-	uint32_t count;        /* container: entries; decoded string: its length */
+	uint32_t count;        /* container: entries; decoded string: its length; number: json_number */
 	union {
-		size_t span;   /* container: places taken, with its own */
-		char *decoded; /* string: NULL when it reads as written, otherwise room for it */
+		size_t span;     /* container: bytes that its values take, with its own */
+		char *decoded;   /* string: how it reads; NULL when that is as it is written */
+		int64_t whole;   /* number: JSON_NUMBER_WHOLE */
+		uint64_t digits; /* number: from JSON_NUMBER_SCALED on, without its sign */
 	};
 };
 
+/* What was gathered of a number when it was read: so much that it need not be read again. */
+enum json_number {
+	JSON_NUMBER_LONG,             /* nothing: only the text has all of it */
+	JSON_NUMBER_WHOLE,            /* digits only */
+	JSON_NUMBER_SCALED = 1 << 16, /* and the exponent of ten of its digits */
+};
+
+/* So many digits fit into an int64_t, or into the digits of a scaled number. */
+enum { JSON_WHOLE_DIGITS = 18, JSON_SCALED_DIGITS = 19 };
+
 enum { JSON_LENGTH_MASK = (1 << 28) - 1 };
 _Static_assert((int)PERCH_JSON_TEXT_CEILING <= (int)JSON_LENGTH_MASK, "a length must fit");
-
-/* The count of a string that has room to be decoded into but was not yet; of one with broken UTF-8,
- * which is replaced then. */
-#define JSON_UNDECODED UINT32_MAX
-#define JSON_UNDECODED_BROKEN (UINT32_MAX - 1)
 
 /* Up to so many names are compared each with each when they look alike. */
 enum { JSON_FEW_NAMES = 16 };
 
 /* An object or array that is still open while the text is read. */
 struct json_frame {
+	perch_json_value *value;
 	uint64_t name_bits; /* two bits for every name seen */
-	uint32_t value;     /* its place */
 	uint32_t entries;
 	char end;        /* its last bracket */
 	bool may_repeat; /* two of its names may be equal */
@@ -63,6 +70,8 @@ struct perch_json {
 	size_t frames_cap;
 	char *decoded; /* room for strings with escapes, addressed like text */
 	size_t decoded_size;
+	char *copy; /* of a text that has no bracket at its end */
+	size_t copy_size;
 	struct json_sorted_name *sorted; /* room to sort names in */
 	size_t sorted_cap;
 };
@@ -109,13 +118,11 @@ static inline bool json_is_low_surrogate(int unit)
 	return unit >= 0xDC00 && unit <= 0xDFFF;
 }
 
-struct str json_string_decode(perch_json_value *string);
-
 /* The content of a string or name, which it must be. */
 static inline struct str json_str(const perch_json_value *string)
 {
 	if (string->decoded)
-		return json_string_decode((perch_json_value *)string);
+		return (struct str){ string->decoded, string->count };
 	return (struct str){ string->text + 1, string->length - 2u };
 }
 
@@ -126,7 +133,8 @@ bool json_flag(const perch_json_value *object, const char *name);
 static inline perch_json_value *json_skip(const perch_json_value *value)
 {
 	bool is_container = value->type >= PERCH_JSON_ARRAY;
-	return (perch_json_value *)value + (is_container ? value->span : 1);
+	size_t span = is_container ? value->span : sizeof(*value);
+	return (perch_json_value *)(void *)((char *)(void *)value + span);
 }
 
 /* Deals with names that occur twice in an object, as the options say. Returns
@@ -137,8 +145,8 @@ int json_settle_duplicates(
 /* Line and column of a place in a text, both from 1. */
 void json_position(struct str text, const char *at, unsigned *ret_line, unsigned *ret_column);
 
-/* Room for any double as text, without a NUL. */
-enum { JSON_DOUBLE_MAX = 32 };
+/* Room to write any double in; the longest takes 25 bytes of it. */
+enum { JSON_DOUBLE_MAX = 48 };
 
 /* Writes a finite double in its shortest form; returns the length. */
 size_t json_format_double(double number, char out[JSON_DOUBLE_MAX]);

@@ -52,6 +52,7 @@ void perch_json_free(perch_json *json)
 	free(json->values);
 	free(json->frames);
 	free(json->decoded);
+	free(json->copy);
 	free(json->sorted);
 	free(json);
 }
@@ -69,6 +70,10 @@ static void json_document_give_back_large_memory(perch_json *json)
 	if (json->decoded_size > KEPT_BYTES) {
 		free(steal(&json->decoded));
 		json->decoded_size = 0;
+	}
+	if (json->copy_size > KEPT_BYTES) {
+		free(steal(&json->copy));
+		json->copy_size = 0;
 	}
 	if (json->sorted_cap > KEPT_BYTES / sizeof(*json->sorted)) {
 		free(steal(&json->sorted));

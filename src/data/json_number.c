@@ -114,8 +114,12 @@ int perch_json_int64(const perch_json_value *value, int64_t *ret_number)
 {
 	if (!json_is_of(value, PERCH_JSON_NUMBER))
 		return -EINVAL;
-	if (json_quick_int64(value->text, value->length, ret_number))
+	if (value->count == JSON_NUMBER_WHOLE) {
+		*ret_number = value->whole;
 		return 0;
+	}
+	if (value->count != JSON_NUMBER_LONG)
+		return -EINVAL;
 	for (uint32_t i = 1; i < value->length; i++) {
 		if (!json_number_is_digit(value->text[i]))
 			return -EINVAL;
@@ -138,11 +142,27 @@ static double json_number_decimal_to_double(const struct decimal *decimal)
 	return number;
 }
 
+/* From what was gathered when it was read. */
+static inline bool json_number_gathered_double(const perch_json_value *value, double *ret_number)
+{
+	bool is_negative = *value->text == '-';
+	if (value->count == JSON_NUMBER_WHOLE) {
+		*ret_number = is_negative && !value->whole ? -0.0 : (double)value->whole;
+		return true;
+	}
+	double number;
+	if (value->count == JSON_NUMBER_LONG ||
+		!json_quick_double(value->digits, (int)value->count - JSON_NUMBER_SCALED, &number))
+		return false;
+	*ret_number = is_negative ? -number : number;
+	return true;
+}
+
 int perch_json_double(const perch_json_value *value, double *ret_number)
 {
 	if (!json_is_of(value, PERCH_JSON_NUMBER))
 		return -EINVAL;
-	if (json_quick_double(value->text, value->length, ret_number))
+	if (json_number_gathered_double(value, ret_number))
 		return 0;
 	struct decimal decimal;
 	json_number_read_decimal(value, &decimal);
@@ -248,45 +268,54 @@ static char *json_number_put_plain(char *out, const struct decimal *decimal)
 	return json_number_put_digits(out, decimal, point, decimal->count);
 }
 
-/* Of a whole number, or one with a point among its digits, or a zero before them. */
-static size_t json_number_put_quick(char *out, uint64_t digits, int places)
+/* Lays out digits that stand at the start of `out`: of a number that is whole, has a point among
+ * its digits, or zeros before them. Room is there to move digits in one piece, whatever their
+ * count. */
+static size_t json_number_lay_out(char *out, size_t count, int places)
 {
-	char text[JSON_WHOLE_MAX];
-	size_t count = json_quick_whole(digits, text);
-	size_t behind = places > 0 ? (size_t)places : 0;
-	char *at = out;
+	char piece[JSON_WHOLE_MAX];
+	if (places <= 0)
+		return (size_t)(json_number_put_zeros(out + count, -places) - out);
+	size_t behind = (size_t)places;
 	if (behind < count) {
-		memcpy(at, text, count - behind);
-		at += count - behind;
-	} else {
-		*at++ = '0';
+		char *point = out + count - behind;
+		memcpy(piece, point, sizeof(piece));
+		*point = '.';
+		memcpy(point + 1, piece, sizeof(piece));
+		return count + 1;
 	}
-	if (!behind)
-		return (size_t)(json_number_put_zeros(at, -places) - out);
-	*at++ = '.';
-	if (behind > count)
-		at = json_number_put_zeros(at, (int64_t)(behind - count));
-	size_t left = behind < count ? behind : count;
-	memcpy(at, text + count - left, left);
-	return (size_t)(at + left - out);
+	memcpy(piece, out, sizeof(piece));
+	memset(out, '0', JSON_WHOLE_MAX);
+	out[1] = '.';
+	memcpy(out + 2 + behind - count, piece, sizeof(piece));
+	return 2 + behind;
+}
+
+/* Everything else: powers of ten far from 1, and what the quick way leaves. */
+static __attribute__((noinline)) size_t json_number_put_any(char *out, double number)
+{
+	struct decimal decimal;
+	int places;
+	decimal.count = json_quick_digits(number, decimal.digits, &places);
+	decimal.exponent = (int64_t)decimal.count - places;
+	if (!decimal.count)
+		json_number_shortest_decimal(number, &decimal);
+	bool is_plain = decimal.exponent > -6 && decimal.exponent <= 21;
+	char *end =
+		is_plain ? json_number_put_plain(out, &decimal) : json_number_put_scientific(out, &decimal);
+	return (size_t)(end - out);
 }
 
 size_t json_format_double(double number, char out[JSON_DOUBLE_MAX])
 {
-	char *at = out;
-	if (signbit(number))
-		*at++ = '-';
-	if (number == 0) {
-		*at++ = '0';
-		return (size_t)(at - out);
-	}
-	uint64_t digits;
 	int places;
-	if (fabs(number) >= 1e-6 && json_quick_digits(fabs(number), &digits, &places))
-		return (size_t)(at - out) + json_number_put_quick(at, digits, places);
-	struct decimal decimal;
-	json_number_shortest_decimal(fabs(number), &decimal);
-	bool is_plain = decimal.exponent > -6 && decimal.exponent <= 21;
-	at = is_plain ? json_number_put_plain(at, &decimal) : json_number_put_scientific(at, &decimal);
-	return (size_t)(at - out);
+	size_t sign = signbit(number) != 0;
+	out[0] = '-';
+	out += sign;
+	number = fabs(number);
+	size_t count = 0;
+	if (number == 0 || (number >= 1e-6 && number < 1e21))
+		count = json_quick_digits(number, out, &places);
+	return sign +
+		(count ? json_number_lay_out(out, count, places) : json_number_put_any(out, number));
 }

@@ -13,7 +13,9 @@ struct parser {
 	perch_json *json;
 	perch_json_value *next; /* where the next value goes */
 	perch_json_value *values_end;
-	struct json_frame *frame; /* the innermost that is open; the lowest stands for the text */
+	const char *near_end;          /* from here on strings are not read in blocks */
+	struct json_frame *frame;      /* the innermost that is open; the lowest stands for the text */
+	struct json_frame *last_frame; /* that there is room for */
 	/* The failure: its code, its place, and what should have stood there or
 	 * the name that should not. */
 	int code;
@@ -33,13 +35,31 @@ int parser_report(const struct parser *parser, perch_err *err);
 /* Makes room for another value. */
 bool parser_grow(struct parser *parser) __attribute__((cold));
 
-/* A number that begins at `start`. */
+/* A number that begins at `start`, of any form. */
 const char *parser_read_number(struct parser *parser, const char *start, const char *end);
+
+/* What stands behind the whole part of a number, and its value: ±digits × 10^exponent, unless there
+ * are more digits than fit. */
+const char *parser_read_fraction(
+	struct parser *parser, const char *start, const char *at, const char *end, uint64_t digits);
 
 /* The rest of a string from `at` on, when it is not plain ASCII throughout or
  * too near the end of the text to be read in blocks. */
-const char *parser_read_odd_string(
-	struct parser *parser, const char *start, const char *at, const char *end);
+const char *parser_read_odd_string(struct parser *parser, const char *start, const char *at);
+
+/* Decodes a string up to its last quote, and returns that; NULL when a closer look is needed:
+ * something is broken, or half a surrogate pair. */
+const char *json_string_decode_plainly(
+	const char *text, const char *end, char *room, size_t *ret_length);
+
+/* Decodes a string whose escapes were checked, up to its last quote; broken UTF-8 becomes U+FFFD.
+ */
+size_t json_string_decode(const char *text, const char *end, char *room);
+
+static inline const char *parser_text_end(const struct parser *parser)
+{
+	return parser->json->text + parser->json->length;
+}
 
 /* The byte at a place; behind the end a NUL, which is allowed nowhere. */
 static inline char peek(const char *at, const char *end)

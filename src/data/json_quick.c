@@ -1,5 +1,6 @@
 #include "data/json_quick.h"
 
+#include <endian.h>
 #include <float.h>
 #include <string.h>
 
@@ -7,13 +8,20 @@ __extension__ typedef unsigned __int128 wide;
 
 enum {
 	MANTISSA_BITS = 53,
-	EXACT_TENS = 22,  /* 10^22 is the last power of ten that is a double */
-	EXACT_FIVES = 27, /* 5^27 is the last power of five below 2^63 */
-	TEXT_DIGITS = 19, /* so many always fit into 64 bits */
+	EXPONENT_BIAS = DBL_MAX_EXP - 1 + MANTISSA_BITS - 1,
+	EXPONENT_FIELD_MAX = 2 * DBL_MAX_EXP - 1,
 };
 
-static const double quick_tens[EXACT_TENS + 1] = { 1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9,
-	1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
+#define HIDDEN_BIT (UINT64_C(1) << (MANTISSA_BITS - 1))
+
+/* ---- powers of ten --------------------------------------------------------- */
+
+enum {
+	POWER_STEP = 27, /* 5^27 is the last power of five below 2^63 */
+	POWER_FIRST = -13 * POWER_STEP,
+	POWER_MIN = -326, /* 19 digits times less are below all normal doubles */
+	POWER_MAX = 326,
+};
 
 #define FIVE_9 UINT64_C(1953125)
 #define FIVE_18 (FIVE_9 * FIVE_9)
@@ -21,265 +29,305 @@ static const double quick_tens[EXACT_TENS + 1] = { 1e0, 1e1, 1e2, 1e3, 1e4, 1e5,
 	base, base * 5, base * 25, base * 125, base * 625, base * 3125, base * 15625, base * 78125, \
 		base * 390625
 
-static const uint64_t quick_fives[EXACT_FIVES + 1] = { FIVES(UINT64_C(1)), FIVES(FIVE_9),
-	FIVES(FIVE_18), FIVE_18 *FIVE_9 };
+static const uint64_t quick_fives[POWER_STEP] = { FIVES(UINT64_C(1)), FIVES(FIVE_9),
+	FIVES(FIVE_18) };
 
-/* 2^exponent, of a normal double. */
-static double quick_power_of_two(int exponent)
+/* The first 128 bits of 5^-351, 5^-324, … 5^324. */
+static const uint64_t quick_steps[][2] = {
+	{ 0x8049a4ac0c5811ae, 0x205b896d777d6278 },
+	{ 0xcf42894a5dce35ea, 0x52064cac828675b9 },
+	{ 0xa76c582338ed2621, 0xaf2af2b80af6f24e },
+	{ 0x873e4f75e2224e68, 0x5a7744a6e804a291 },
+	{ 0xda7f5bf590966848, 0xaf39a475506a899e },
+	{ 0xb080392cc4349dec, 0xbd8d794d96aacfb3 },
+	{ 0x8e938662882af53e, 0x547eb47b7282ee9c },
+	{ 0xe65829b3046b0afa, 0x0cb4a5a3112a5112 },
+	{ 0xba121a4650e4ddeb, 0x92f34d62616ce413 },
+	{ 0x964e858c91ba2655, 0x3a6a07f8d510f86f },
+	{ 0xf2d56790ab41c2a2, 0xfae27299423fb9c3 },
+	{ 0xc428d05aa4751e4c, 0xaa97e14c3c26b886 },
+	{ 0x9e74d1b791e07e48, 0x775ea264cf55347d },
+	{ 0x8000000000000000, 0x0000000000000000 },
+	{ 0xcecb8f27f4200f3a, 0x0000000000000000 },
+	{ 0xa70c3c40a64e6c51, 0x999090b65f67d924 },
+	{ 0x86f0ac99b4e8dafd, 0x69a028bb3ded71a3 },
+	{ 0xda01ee641a708de9, 0xe80e6f4820cc9495 },
+	{ 0xb01ae745b101e9e4, 0x5ec05dcff72e7f8f },
+	{ 0x8e41ade9fbebc27d, 0x14588f13be847307 },
+	{ 0xe5d3ef282a242e81, 0x8f1668c8a86da5fa },
+	{ 0xb9a74a0637ce2ee1, 0x6d953e2bd7173692 },
+	{ 0x95f83d0a1fb69cd9, 0x4abdaf101564f98e },
+	{ 0xf24a01a73cf2dccf, 0xbc633b39673c8cec },
+	{ 0xc3b8358109e84f07, 0x0a862f80ec4700c8 },
+	{ 0x9e19db92b4e31ba9, 0x6c07a2c26a8346d1 },
+};
+
+/* Of 5^-27 to 5^27, which nearly all numbers need. */
+static const uint64_t quick_near[][2] = {
+	{ 0x9e74d1b791e07e48, 0x775ea264cf55347d },
+	{ 0xc612062576589dda, 0x95364afe032a819d },
+	{ 0xf79687aed3eec551, 0x3a83ddbd83f52204 },
+	{ 0x9abe14cd44753b52, 0xc4926a9672793542 },
+	{ 0xc16d9a0095928a27, 0x75b7053c0f178293 },
+	{ 0xf1c90080baf72cb1, 0x5324c68b12dd6338 },
+	{ 0x971da05074da7bee, 0xd3f6fc16ebca5e03 },
+	{ 0xbce5086492111aea, 0x88f4bb1ca6bcf584 },
+	{ 0xec1e4a7db69561a5, 0x2b31e9e3d06c32e5 },
+	{ 0x9392ee8e921d5d07, 0x3aff322e62439fcf },
+	{ 0xb877aa3236a4b449, 0x09befeb9fad487c2 },
+	{ 0xe69594bec44de15b, 0x4c2ebe687989a9b3 },
+	{ 0x901d7cf73ab0acd9, 0x0f9d37014bf60a10 },
+	{ 0xb424dc35095cd80f, 0x538484c19ef38c94 },
+	{ 0xe12e13424bb40e13, 0x2865a5f206b06fb9 },
+	{ 0x8cbccc096f5088cb, 0xf93f87b7442e45d3 },
+	{ 0xafebff0bcb24aafe, 0xf78f69a51539d748 },
+	{ 0xdbe6fecebdedd5be, 0xb573440e5a884d1b },
+	{ 0x89705f4136b4a597, 0x31680a88f8953030 },
+	{ 0xabcc77118461cefc, 0xfdc20d2b36ba7c3d },
+	{ 0xd6bf94d5e57a42bc, 0x3d32907604691b4c },
+	{ 0x8637bd05af6c69b5, 0xa63f9a49c2c1b10f },
+	{ 0xa7c5ac471b478423, 0x0fcf80dc33721d53 },
+	{ 0xd1b71758e219652b, 0xd3c36113404ea4a8 },
+	{ 0x83126e978d4fdf3b, 0x645a1cac083126e9 },
+	{ 0xa3d70a3d70a3d70a, 0x3d70a3d70a3d70a3 },
+	{ 0xcccccccccccccccc, 0xcccccccccccccccc },
+	{ 0x8000000000000000, 0x0000000000000000 },
+	{ 0xa000000000000000, 0x0000000000000000 },
+	{ 0xc800000000000000, 0x0000000000000000 },
+	{ 0xfa00000000000000, 0x0000000000000000 },
+	{ 0x9c40000000000000, 0x0000000000000000 },
+	{ 0xc350000000000000, 0x0000000000000000 },
+	{ 0xf424000000000000, 0x0000000000000000 },
+	{ 0x9896800000000000, 0x0000000000000000 },
+	{ 0xbebc200000000000, 0x0000000000000000 },
+	{ 0xee6b280000000000, 0x0000000000000000 },
+	{ 0x9502f90000000000, 0x0000000000000000 },
+	{ 0xba43b74000000000, 0x0000000000000000 },
+	{ 0xe8d4a51000000000, 0x0000000000000000 },
+	{ 0x9184e72a00000000, 0x0000000000000000 },
+	{ 0xb5e620f480000000, 0x0000000000000000 },
+	{ 0xe35fa931a0000000, 0x0000000000000000 },
+	{ 0x8e1bc9bf04000000, 0x0000000000000000 },
+	{ 0xb1a2bc2ec5000000, 0x0000000000000000 },
+	{ 0xde0b6b3a76400000, 0x0000000000000000 },
+	{ 0x8ac7230489e80000, 0x0000000000000000 },
+	{ 0xad78ebc5ac620000, 0x0000000000000000 },
+	{ 0xd8d726b7177a8000, 0x0000000000000000 },
+	{ 0x878678326eac9000, 0x0000000000000000 },
+	{ 0xa968163f0a57b400, 0x0000000000000000 },
+	{ 0xd3c21bcecceda100, 0x0000000000000000 },
+	{ 0x84595161401484a0, 0x0000000000000000 },
+	{ 0xa56fa5b99019a5c8, 0x0000000000000000 },
+	{ 0xcecb8f27f4200f3a, 0x0000000000000000 },
+};
+
+/* The upper 128 of 192 bits. */
+static inline wide quick_multiply(wide a, uint64_t b)
 {
-	uint64_t bits = (uint64_t)(exponent + DBL_MAX_EXP - 1) << (MANTISSA_BITS - 1);
-	double power;
-	memcpy(&power, &bits, sizeof(power));
-	return power;
+	wide low = (wide)(uint64_t)a * b;
+	return (wide)(uint64_t)(a >> 64) * b + (uint64_t)(low >> 64);
 }
 
-static int quick_bits_of(wide number)
+/* 5^exponent with its highest bit at the top of 128. Less than POWER_ERROR is missing: of a step
+ * one, which a multiplication and a shift can make four. */
+enum { POWER_ERROR = 4 };
+
+static inline wide quick_power(int exponent)
 {
-	uint64_t high = (uint64_t)(number >> 64);
-	return high ? 128 - __builtin_clzll(high) : 64 - __builtin_clzll((uint64_t)number | 1);
+	unsigned near = (unsigned)(exponent + POWER_STEP);
+	if (__builtin_expect(near <= 2 * POWER_STEP, 1))
+		return (wide)quick_near[near][0] << 64 | quick_near[near][1];
+	unsigned from_first = (unsigned)(exponent - POWER_FIRST);
+	const uint64_t *step = quick_steps[from_first / POWER_STEP];
+	uint64_t five = quick_fives[from_first % POWER_STEP];
+	wide power = quick_multiply((wide)step[0] << 64 | step[1], five << __builtin_clzll(five));
+	return power >> 127 ? power : power << 1;
+}
+
+/* Of the highest bit of 10^exponent. */
+static inline int quick_place_of_power(int exponent)
+{
+	return exponent * 217706 >> 16;
 }
 
 /* ---- from text ------------------------------------------------------------- */
 
-/* number × 2^exponent and, if it `has_more`, a little above that: rounded to the nearest double, of
- * two that are as near to the even one. */
-static double quick_round(wide number, int exponent, bool has_more)
+/* number × 2^exponent, a little more in truth, rounded to the nearest double: unless it is too near
+ * to the middle between two of them. */
+static bool quick_round(wide number, int exponent, double *ret_number)
 {
-	int excess = quick_bits_of(number) - MANTISSA_BITS;
-	if (excess <= 0)
-		return (double)(uint64_t)number * quick_power_of_two(exponent);
-	wide half = (wide)1 << (excess - 1);
-	wide rest = number & ((half << 1) - 1);
-	uint64_t mantissa = (uint64_t)(number >> excess);
-	bool is_above = rest > half || (rest == half && has_more);
-	mantissa += is_above || (rest == half && (mantissa & 1));
-	return (double)mantissa * quick_power_of_two(exponent + excess);
-}
-
-/* digits × 10^exponent */
-static bool quick_scale(uint64_t digits, int exponent, double *ret_number)
-{
-	if (exponent < -EXACT_FIVES || exponent > EXACT_FIVES)
+	uint64_t upper = (uint64_t)(number >> 64);
+	unsigned excess = 64 - MANTISSA_BITS - 1 + (unsigned)(upper >> 63); /* of the upper half */
+	uint64_t half = UINT64_C(1) << (excess - 1);
+	uint64_t rest = upper & (2 * half - 1);
+	wide below_middle = ((wide)half << 64) - ((wide)rest << 64 | (uint64_t)number);
+	if (below_middle <= POWER_ERROR + 1)
 		return false;
-	bool is_small = digits <= UINT64_C(1) << MANTISSA_BITS;
-	if (is_small && exponent >= -EXACT_TENS && exponent <= 0) {
-		*ret_number = (double)digits / quick_tens[-exponent];
-	} else if (exponent >= 0) {
-		*ret_number = quick_round((wide)digits * quick_fives[exponent], exponent, false);
-	} else {
-		/* As many bits as there can be, so that the quotient has enough of them. */
-		int shift = 127 - (64 - __builtin_clzll(digits));
-		wide dividend = (wide)digits << shift;
-		wide quotient = dividend / quick_fives[-exponent];
-		bool has_more = quotient * quick_fives[-exponent] != dividend;
-		*ret_number = quick_round(quotient, exponent - shift, has_more);
-	}
+	uint64_t mantissa = (upper >> excess) + (rest >= half);
+	int field = exponent + (int)excess + 64 + EXPONENT_BIAS;
+	if (field < 1 || field >= EXPONENT_FIELD_MAX - 1)
+		return false;
+	uint64_t bits = ((uint64_t)field << (MANTISSA_BITS - 1)) + mantissa - HIDDEN_BIT;
+	memcpy(ret_number, &bits, sizeof(bits));
 	return true;
 }
 
-static inline bool quick_is_digit(char c)
+bool json_quick_double(uint64_t digits, int exponent, double *ret_number)
 {
-	return (unsigned char)(c - '0') < 10;
-}
-
-/* Adds the digits at `at` to a number; returns the place behind them. */
-static inline const char *quick_read_digits(const char *at, const char *end, uint64_t *number)
-{
-	uint64_t sum = *number;
-	for (; at < end && quick_is_digit(*at); at++)
-		sum = sum * 10 + (uint64_t)(*at - '0');
-	*number = sum;
-	return at;
-}
-
-bool json_quick_int64(const char *text, size_t length, int64_t *ret_number)
-{
-	bool is_negative = *text == '-';
-	uint64_t number = 0;
-	const char *end = text + length;
-	if (length - is_negative >= TEXT_DIGITS ||
-		quick_read_digits(text + is_negative, end, &number) != end)
-		return false;
-	*ret_number = is_negative ? -(int64_t)number : (int64_t)number;
-	return true;
-}
-
-/* The exponent behind an e, of up to four digits. */
-static bool quick_read_exponent(const char *at, const char *end, int *exponent)
-{
-	uint64_t number = 0;
-	bool is_negative = *at == '-';
-	at += !quick_is_digit(*at);
-	if (end - at > 4)
-		return false;
-	quick_read_digits(at, end, &number);
-	*exponent += is_negative ? -(int)number : (int)number;
-	return true;
-}
-
-bool json_quick_double(const char *text, size_t length, double *ret_number)
-{
-	const char *end = text + length;
-	bool is_negative = *text == '-';
-	const char *start = text + is_negative;
-	uint64_t digits = 0;
-	int exponent = 0;
-	const char *at = quick_read_digits(start, end, &digits);
-	ptrdiff_t count = at - start;
-	if (at < end && *at == '.') {
-		const char *fraction = at + 1;
-		at = quick_read_digits(fraction, end, &digits);
-		exponent = (int)(fraction - at);
-		count += at - fraction;
+	static const double tens[] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12,
+		1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
+	const int exact =
+		sizeof(tens) / sizeof(tens[0]) - 1; /* the last power of ten that is a double */
+	if (digits <= UINT64_C(1) << MANTISSA_BITS && exponent <= 0 && exponent >= -exact) {
+		*ret_number = (double)digits / tens[-exponent];
+		return true;
 	}
-	if (count > TEXT_DIGITS || (at < end && !quick_read_exponent(at + 1, end, &exponent)))
-		return false;
-	double number = 0;
-	if (digits && !quick_scale(digits, exponent, &number))
-		return false;
-	*ret_number = is_negative ? -number : number;
-	return true;
-}
-
-/* ---- to text --------------------------------------------------------------- */
-
-/* A positive double as mantissa × 2^exponent. */
-struct quick_parts {
-	uint64_t mantissa;
-	int exponent;
-};
-
-static struct quick_parts quick_take_apart(double number)
-{
-	uint64_t bits;
-	memcpy(&bits, &number, sizeof(bits));
-	const uint64_t hidden = UINT64_C(1) << (MANTISSA_BITS - 1);
-	return (struct quick_parts){
-		.mantissa = (bits & (hidden - 1)) | hidden,
-		.exponent = (int)(bits >> (MANTISSA_BITS - 1)) - (DBL_MAX_EXP - 1) - (MANTISSA_BITS - 1),
-	};
-}
-
-/* The place of the first digit: 1 for 1 to 9.99, 0 for 0.1 to 0.99, -1 for 0.01 … */
-static int quick_first_place(double number)
-{
-	static const double below[] = { 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7 };
-	int place = 0;
-	if (number >= 1) {
-		while (number >= quick_tens[place])
-			place++;
-		return place;
+	if (digits == 0) {
+		*ret_number = 0;
+		return true;
 	}
-	while (number < below[place])
-		place++;
-	return -place;
-}
-
-/* The nearest whole number to number × 10^places, and whether that many digits read back as the
- * number: those that lie within half of the distance to its neighbours do, where its mantissa is
- * even those in the very middle, too. */
-static uint64_t quick_nearest(struct quick_parts parts, int places, bool *ret_reads_back)
-{
-	wide exact = (wide)parts.mantissa * quick_fives[places];
-	int shift = -(parts.exponent + places);
-	wide whole = exact >> shift;
-	wide rest = exact - (whole << shift);
-	wide one = (wide)1 << shift;
-	bool is_up = rest * 2 > one || (rest * 2 == one && (whole & 1));
-	wide distance = is_up ? one - rest : rest;
-	wide reach = quick_fives[places];
-	*ret_reads_back = distance * 2 < reach || (distance * 2 == reach && (parts.mantissa & 1) == 0);
-	return (uint64_t)whole + is_up;
-}
-
-static void quick_strip_zeros(uint64_t *digits, int *places)
-{
-	while (*digits % 10000 == 0) {
-		*digits /= 10000;
-		*places -= 4;
-	}
-	while (*digits % 10 == 0) {
-		*digits /= 10;
-		*places -= 1;
-	}
-}
-
-/* The digits up to so many places, fifteen at most in all, where they read back. So many always
- * survive the way through a double: no other ones of that number do. */
-static bool quick_short(double number, int places, uint64_t *ret_digits)
-{
-	if (places < 0 || places > EXACT_TENS)
+	if (exponent < POWER_MIN || exponent > POWER_MAX)
 		return false;
-	uint64_t digits = (uint64_t)(number * quick_tens[places] + 0.5);
-	*ret_digits = digits;
-	return digits < UINT64_C(1) << MANTISSA_BITS && (double)digits / quick_tens[places] == number;
+	int shift = __builtin_clzll(digits);
+	wide product = quick_multiply(quick_power(exponent), digits << shift);
+	return quick_round(product, quick_place_of_power(exponent) - 63 - shift, ret_number);
 }
 
-/* Sixteen digits or seventeen, which always read back. Below a power of two doubles lie closer, so
- * another rule would be needed. */
-static bool quick_seventeen(double number, int *places, uint64_t *ret_digits)
+/* ---- whole numbers --------------------------------------------------------- */
+
+enum { EIGHT = 100000000 }; /* what eight digits are below */
+
+/* The eight digits of a number below it, each a byte of 0 to 9, the first one lowest. All are
+ * divided at once: by 100 in the halves of the word, by 10 in its quarters. */
+static inline uint64_t quick_eight_digits(uint32_t number)
 {
-	struct quick_parts parts = quick_take_apart(number);
-	bool reads_back;
-	if ((parts.mantissa & (parts.mantissa - 1)) == 0)
-		return false;
-	*ret_digits = quick_nearest(parts, ++*places, &reads_back);
-	if (!reads_back)
-		*ret_digits = quick_nearest(parts, ++*places, &reads_back);
-	return true;
+	uint64_t fours = number / 10000 | (uint64_t)(number % 10000) << 32;
+	uint64_t hundreds = (fours * 10486 >> 20) & UINT64_C(0x0000007F0000007F);
+	uint64_t twos = hundreds | (fours - hundreds * 100) << 16;
+	uint64_t tens = (twos * 103 >> 10) & UINT64_C(0x000F000F000F000F);
+	return tens | (twos - tens * 10) << 8;
 }
 
-bool json_quick_digits(double number, uint64_t *ret_digits, int *ret_places)
+static inline void quick_put_eight(uint64_t digits, char *out)
 {
-	const double most = (double)(UINT64_C(1) << MANTISSA_BITS);
-	if (!(number >= 1e-7 && number < most))
-		return false;
-	enum { FEW = 3 }; /* places that many numbers have at most */
-	uint64_t digits = (uint64_t)number;
-	int places = 0;
-	if ((double)digits == number) {
-		places = 0;
-	} else if (number < 1e12 && quick_short(number, FEW, &digits)) {
-		places = FEW;
-	} else {
-		places = DBL_DIG - quick_first_place(number);
-		if (!quick_short(number, places, &digits) && !quick_seventeen(number, &places, &digits))
-			return false;
-	}
-	quick_strip_zeros(&digits, &places);
-	*ret_digits = digits;
-	*ret_places = places;
-	return true;
+	digits = htole64(digits | UINT64_C(0x3030303030303030));
+	memcpy(out, &digits, sizeof(digits));
 }
 
-/* How many digits a number has. */
-static size_t quick_count_digits(uint64_t number)
+/* Without zeros in front. */
+static inline size_t quick_put_first(uint32_t number, char *out)
 {
-	static const uint64_t tens[] = { 0, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000,
-		1000000000, UINT64_C(10000000000), UINT64_C(100000000000), UINT64_C(1000000000000),
-		UINT64_C(10000000000000), UINT64_C(100000000000000), UINT64_C(1000000000000000),
-		UINT64_C(10000000000000000), UINT64_C(100000000000000000), UINT64_C(1000000000000000000),
-		UINT64_C(10000000000000000000) };
-	/* 1233 / 4096 is the logarithm of two: from the bits follows the count, or one too many. */
-	size_t most = (size_t)(64 - __builtin_clzll(number | 1)) * 1233 >> 12;
-	return most + (number >= tens[most]);
+	uint64_t digits = quick_eight_digits(number);
+	unsigned zeros = (unsigned)__builtin_ctzll(digits | UINT64_C(1) << 56) / 8;
+	quick_put_eight(digits >> zeros * 8, out);
+	return 8 - zeros;
 }
 
 size_t json_quick_whole(uint64_t number, char out[JSON_WHOLE_MAX])
 {
-	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
-								"25262728293031323334353637383940414243444546474849"
-								"50515253545556575859606162636465666768697071727374"
-								"75767778798081828384858687888990919293949596979899";
-	size_t count = number ? quick_count_digits(number) : 1;
-	char *at = out + count;
-	for (; number >= 100; number /= 100) {
-		at -= 2;
-		memcpy(at, pairs + number % 100 * 2, 2);
+	if (number < EIGHT)
+		return quick_put_first((uint32_t)number, out);
+	uint64_t upper = number / EIGHT;
+	size_t count;
+	if (upper < EIGHT) {
+		count = quick_put_first((uint32_t)upper, out);
+	} else {
+		count = quick_put_first((uint32_t)(upper / EIGHT), out);
+		quick_put_eight(quick_eight_digits((uint32_t)(upper % EIGHT)), out + count);
+		count += 8;
 	}
-	if (number >= 10)
-		memcpy(out, pairs + number * 2, 2);
-	else
-		*out = (char)('0' + number);
-	return count;
+	quick_put_eight(quick_eight_digits((uint32_t)(number % EIGHT)), out + count);
+	return count + 8;
+}
+
+/* ---- to text --------------------------------------------------------------- */
+
+/* What is less than this apart might be equal: units of the last of 64 bits. */
+enum { QUICK_ERROR = 4 };
+
+static inline bool quick_is_near(uint64_t a, uint64_t b)
+{
+	return a - b + QUICK_ERROR <= 2 * QUICK_ERROR;
+}
+
+/* The distance to the next double is 1 to 9.99 times a power of ten, which is the unit here. Of the
+ * whole numbers of units that lie within half of that distance one is a multiple of ten, or none;
+ * it has the fewest digits then. Otherwise the nearest one is taken, which lies within it, but
+ * perhaps for a power of two, below which doubles are nearer. */
+static bool quick_shortest(uint64_t bits, uint64_t *ret_digits, int *ret_places)
+{
+	enum { PARTS = 60 }; /* bits behind the point: ten units still fit into a word */
+	const uint64_t unit = UINT64_C(1) << PARTS;
+	uint64_t fraction = bits & (HIDDEN_BIT - 1);
+	int exponent = (int)(bits >> (MANTISSA_BITS - 1)) - EXPONENT_BIAS;
+	int tens = exponent * 315653 >> 20;
+	wide power = quick_power(-tens);
+	wide number = quick_multiply(power, (fraction | HIDDEN_BIT) << (64 - MANTISSA_BITS));
+	uint64_t upper = (uint64_t)(number >> 64);
+	/* Units stand above so many bits of `upper`, 6 to 11. */
+	int shift = 63 - MANTISSA_BITS - exponent - quick_place_of_power(-tens);
+	uint64_t parts = (upper << (PARTS - shift) | (uint64_t)number >> (shift + 64 - PARTS)) % unit;
+	uint64_t above = (uint64_t)(power >> 64) >> (shift - (PARTS - MANTISSA_BITS - 1));
+	uint64_t below = fraction ? above : above / 2;
+	uint64_t units = upper >> shift;
+	uint64_t last = units % 10;
+	uint64_t down = last * unit + parts, up = 10 * unit - down;
+	bool is_up = parts > unit / 2;
+	uint64_t nearest = units + is_up;
+	bool is_clear = !quick_is_near(parts, unit / 2) && (is_up || parts + QUICK_ERROR < below);
+	if (up < above)
+		nearest = units - last + 10;
+	if (down < below)
+		nearest = units - last;
+	is_clear |= up < above || down < below;
+	*ret_digits = nearest;
+	*ret_places = -tens;
+	return exponent > -EXPONENT_BIAS && is_clear && !quick_is_near(down, below) &&
+		!quick_is_near(up, above);
+}
+
+/* Sixteen or seventeen digits without the zeros at their end. */
+static inline size_t quick_put_digits(uint64_t digits, char *out, int *places)
+{
+	uint64_t first = digits / EIGHT / EIGHT;
+	uint64_t middle = quick_eight_digits((uint32_t)(digits / EIGHT % EIGHT));
+	uint64_t last = quick_eight_digits((uint32_t)(digits % EIGHT));
+	char *at = out + (first != 0);
+	out[0] = (char)('0' + first);
+	quick_put_eight(middle, at);
+	quick_put_eight(last, at + 8);
+	uint64_t end = last ? last : middle;
+	unsigned zeros = (end ? (unsigned)__builtin_clzll(end) / 8 : 8) + (last ? 0 : 8);
+	*places -= (int)zeros;
+	return (size_t)(at - out) + 16 - zeros;
+}
+
+/* Of a number with up to three digits behind its point and fifteen in all, as most that people
+ * write have: so many always survive the way through a double, and no other ones of that number do.
+ */
+static inline bool quick_thousandths(double number, uint64_t *ret_digits, int *ret_places)
+{
+	uint64_t digits = (uint64_t)(number * 1000 + 0.5);
+	if ((double)digits / 1000 != number)
+		return false;
+	uint64_t tenth = digits / 10, hundredth = digits / 100;
+	bool is_tenth = tenth * 10 == digits, is_hundredth = hundredth * 100 == digits;
+	*ret_digits = is_hundredth ? hundredth : is_tenth ? tenth : digits;
+	*ret_places = 3 - is_tenth - is_hundredth;
+	return true;
+}
+
+size_t json_quick_digits(double number, char out[JSON_WHOLE_MAX], int *ret_places)
+{
+	const double few = 1e12, most = (double)(UINT64_C(1) << MANTISSA_BITS);
+	uint64_t bits, digits;
+	*ret_places = 0;
+	if (number < most && (double)(digits = (uint64_t)number) == number)
+		return json_quick_whole(digits, out);
+	if (number < few && quick_thousandths(number, &digits, ret_places))
+		return json_quick_whole(digits, out);
+	memcpy(&bits, &number, sizeof(bits));
+	if (!quick_shortest(bits, &digits, ret_places))
+		return 0;
+	return quick_put_digits(digits, out, ret_places);
 }

@@ -1,4 +1,7 @@
-/* Reading JSON in place, in one pass and without recursion. */
+/* Reading JSON in place, in one pass and without recursion.
+ *
+ * The last byte that is no blank guards the text: a bracket, at which every number, word and run of
+ * blanks stops, so that only strings, and what follows a bracket, need to look for the end. */
 #include "perch/json.h"
 
 #include <errno.h>
@@ -20,25 +23,29 @@ bool parser_grow(struct parser *parser)
 {
 	perch_json *json = parser->json;
 	size_t count = json->cap;
+	uintptr_t old = (uintptr_t)json->values;
 	perch_json_value *grown = vec_grow(json->values, &json->cap, count + 1, sizeof(*grown));
 	if (!grown)
 		return false;
+	for (struct json_frame *frame = json->frames + 1; frame <= parser->frame; frame++)
+		frame->value = grown + ((uintptr_t)frame->value - old) / sizeof(*grown);
 	json->values = grown;
 	parser->next = grown + count;
 	parser->values_end = grown + json->cap;
 	return true;
 }
 
-/* Moves over blanks to the next byte and returns it, or a NUL at the end. */
-static inline char json_read_next_byte(const char **at, const char *end)
+static inline bool json_read_is_blank(char c)
 {
-	for (; *at < end; (*at)++) {
-		char c = **at;
-		if (__builtin_expect((unsigned char)c > ' ', 1) ||
-			(c != ' ' && c != '\n' && c != '\t' && c != '\r'))
-			return c;
-	}
-	return '\0';
+	return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
+/* Moves over blanks to the next byte and returns it. The guard ends them at the latest. */
+static inline char json_read_next_byte(const char **at)
+{
+	while (__builtin_expect((unsigned char)**at <= ' ', 0) && json_read_is_blank(**at))
+		(*at)++;
+	return **at;
 }
 
 static inline const char *json_read_word(
@@ -53,10 +60,12 @@ static inline const char *json_read_word(
 static inline const char *json_read_string(
 	struct parser *parser, const char *start, const char *end)
 {
+	if (__builtin_expect(start >= parser->near_end, 0))
+		return parser_read_odd_string(parser, start, start + 1);
 	const char *at = json_skip_ascii(start + 1, end);
-	if (peek(at, end) == '"')
-		return add_string(parser, start, at + 1);
-	return parser_read_odd_string(parser, start, at, end);
+	if (__builtin_expect(*at != '"', 0))
+		return parser_read_odd_string(parser, start, at);
+	return add_string(parser, start, at + 1);
 }
 
 /* Compares the newest name with the earlier ones of its object. */
@@ -64,7 +73,7 @@ static __attribute__((noinline)) void json_read_check_name(struct parser *parser
 {
 	struct json_frame *frame = parser->frame;
 	const perch_json_value *name = parser->next - 1;
-	const perch_json_value *earlier = &parser->json->values[frame->value] + 1;
+	const perch_json_value *earlier = frame->value + 1;
 	if (name->decoded)
 		frame->name_bits = UINT64_MAX; /* equal to others that share no bit with it */
 	if (frame->entries > JSON_FEW_NAMES) {
@@ -75,49 +84,64 @@ static __attribute__((noinline)) void json_read_check_name(struct parser *parser
 		frame->may_repeat = str_eq(json_str(earlier), json_str(name));
 }
 
-/* Notes the name between two quotes for the search for duplicates: equal
- * names share both of their bits, others rarely do. */
+/* Notes the name between two quotes for the search for duplicates: equal names share both of their
+ * bits, which come from the last three characters and the length; others rarely do. */
 static inline void json_read_note_name(struct parser *parser, const char *quote, const char *behind)
 {
 	struct json_frame *frame = parser->frame;
-	uint32_t looks = (uint32_t)(unsigned char)quote[1] | (uint32_t)(unsigned char)behind[-2] << 8 |
-		(uint32_t)(behind - quote) << 16;
-	uint32_t hash = looks * UINT32_C(0x9E3779B1);
+	size_t length = (size_t)(behind - quote);
+	uint32_t looks = (unsigned char)behind[-2];
+	if (__builtin_expect(length >= sizeof(looks), 1))
+		memcpy(&looks, behind - sizeof(looks), sizeof(looks));
+	uint32_t hash = (looks ^ (uint32_t)length) * UINT32_C(0x9E3779B1);
 	uint64_t bits = UINT64_C(1) << (hash >> 26) | UINT64_C(1) << (hash >> 20 & 63);
-	bool is_known = (frame->name_bits & bits) == bits;
+	bool is_new = ~frame->name_bits & bits;
 	frame->name_bits |= bits;
-	if (__builtin_expect(is_known || parser->next[-1].decoded, 0))
+	if (__builtin_expect(!is_new, 0))
 		json_read_check_name(parser);
 }
 
 /* The name of a member, and its colon. */
 static inline const char *json_read_name(struct parser *parser, const char *at, const char *end)
 {
-	if (json_read_next_byte(&at, end) != '"') {
+	if (*at != '"' && json_read_next_byte(&at) != '"') {
 		return parser_fail(parser, at,
 			parser->frame->entries ? "expected the name of a member in double quotes behind ','"
 								   : "expected '}' or the name of a member in double quotes");
 	}
 	const char *behind = json_read_string(parser, at, end);
-	if (!behind)
+	if (__builtin_expect(!behind, 0))
 		return NULL;
 	json_read_note_name(parser, at, behind);
-	if (json_read_next_byte(&behind, end) != ':')
+	if (__builtin_expect(parser->next[-1].decoded != NULL, 0))
+		json_read_check_name(parser);
+	if (*behind != ':' && json_read_next_byte(&behind) != ':')
 		return parser_fail(parser, behind, "expected ':' behind the name of a member");
 	return behind + 1;
 }
 
-/* Makes room for one more frame above the innermost. */
-static __attribute__((cold, noinline)) bool json_read_grow_frames(
-	struct parser *parser, size_t depth)
+/* The lowest frame stands for the text. */
+static void json_read_set_last_frame(struct parser *parser)
+{
+	const perch_json *json = parser->json;
+	size_t room = json->frames_cap - 1, most = json->options.depth_max;
+	parser->last_frame = json->frames + (most < room ? most : room);
+}
+
+/* Makes room for one more frame above the innermost, if the options allow it. */
+static __attribute__((cold, noinline)) int json_read_grow_frames(struct parser *parser)
 {
 	perch_json *json = parser->json;
+	size_t depth = json->frames ? (size_t)(parser->frame - json->frames) : 0;
+	if (json->frames && depth >= json->options.depth_max)
+		return PERCH_ELIMIT;
 	struct json_frame *grown = vec_grow(json->frames, &json->frames_cap, depth + 2, sizeof(*grown));
 	if (!grown)
-		return false;
+		return -ENOMEM;
 	json->frames = grown;
 	parser->frame = grown + depth;
-	return true;
+	json_read_set_last_frame(parser);
+	return 0;
 }
 
 static __attribute__((noinline)) bool json_read_settle_names(
@@ -127,84 +151,6 @@ static __attribute__((noinline)) bool json_read_settle_names(
 	if (r < 0)
 		parser_fail_with(parser, parser->repeated ? parser->repeated->text : object->text, r);
 	return r == 0;
-}
-
-/* `at` is the bracket that ends the innermost container. */
-static inline const char *json_read_close_container(struct parser *parser, const char *at)
-{
-	const struct json_frame *frame = parser->frame--;
-	perch_json_value *value = &parser->json->values[frame->value];
-	value->length = (size_t)(at + 1 - value->text) & JSON_LENGTH_MASK;
-	value->count = frame->entries;
-	value->span = (size_t)(parser->next - value);
-	if (frame->may_repeat && !json_read_settle_names(parser, value))
-		return NULL;
-	return at + 1;
-}
-
-static inline const char *json_read_open_container(struct parser *parser, const char *at,
-	const char *end, perch_json_type type, enum step *ret_step)
-{
-	perch_json *json = parser->json;
-	size_t depth = (size_t)(parser->frame - json->frames);
-	if (__builtin_expect(depth >= json->options.depth_max, 0))
-		return parser_fail_with(parser, at, PERCH_ELIMIT);
-	if (__builtin_expect(depth + 1 >= json->frames_cap, 0) && !json_read_grow_frames(parser, depth))
-		return parser_fail_with(parser, at, -ENOMEM);
-	perch_json_value *value = add_value(parser, type, at, 0);
-	if (!value)
-		return NULL;
-	*++parser->frame = (struct json_frame){
-		.value = (uint32_t)(value - json->values),
-		.end = type == PERCH_JSON_OBJECT ? '}' : ']',
-	};
-	at++;
-	if (json_read_next_byte(&at, end) == parser->frame->end)
-		return json_read_close_container(parser, at);
-	*ret_step = type == PERCH_JSON_OBJECT ? STEP_NAME : STEP_VALUE;
-	return at;
-}
-
-/* Most numbers are whole; what else may begin here is looked at more closely. */
-static inline const char *json_read_digits(
-	struct parser *parser, const char *start, const char *end)
-{
-	const char *at = start;
-	while (at < end && is_digit(*at))
-		at++;
-	bool is_whole =
-		at < end && *at != '.' && (*at | 0x20) != 'e' && (*start != '0' || at == start + 1);
-	if (!is_whole)
-		return parser_read_number(parser, start, end);
-	return add_value(parser, PERCH_JSON_NUMBER, start, (size_t)(at - start)) ? at : NULL;
-}
-
-/* A whole value, or the bracket that begins one. */
-static inline const char *json_read_value(
-	struct parser *parser, const char *at, const char *end, enum step *ret_step)
-{
-	*ret_step = STEP_BEHIND;
-	char c = json_read_next_byte(&at, end);
-	switch (c) {
-	case '"':
-		return json_read_string(parser, at, end);
-	case '{':
-		return json_read_open_container(parser, at, end, PERCH_JSON_OBJECT, ret_step);
-	case '[':
-		return json_read_open_container(parser, at, end, PERCH_JSON_ARRAY, ret_step);
-	case 't':
-		return json_read_word(parser, at, end, PERCH_JSON_BOOL, STR("true"));
-	case 'f':
-		return json_read_word(parser, at, end, PERCH_JSON_BOOL, STR("false"));
-	case 'n':
-		return json_read_word(parser, at, end, PERCH_JSON_NULL, STR("null"));
-	default:
-		if (is_digit(c))
-			return json_read_digits(parser, at, end);
-		if (c == '-')
-			return parser_read_number(parser, at, end);
-		return parser_fail(parser, at, "expected a value");
-	}
 }
 
 static __attribute__((cold)) const char *json_read_fail_behind(
@@ -220,25 +166,141 @@ static __attribute__((cold)) const char *json_read_fail_behind(
 	}
 }
 
-/* What may stand behind a value: a comma, the end of the container it is in,
- * or outside of all containers the end of the text. */
+/* `at` is the bracket that ends the innermost container. Where it is the last byte of the text, it
+ * must end the outermost, too. */
+static inline const char *json_read_close_container(
+	struct parser *parser, const char *at, const char *end, enum step *ret_step)
+{
+	const struct json_frame *frame = parser->frame--;
+	perch_json_value *value = frame->value;
+	at++;
+	value->length = (size_t)(at - value->text) & JSON_LENGTH_MASK;
+	value->count = frame->entries;
+	value->span = (size_t)((char *)parser->next - (char *)value);
+	if (__builtin_expect(frame->may_repeat, 0) && !json_read_settle_names(parser, value))
+		return NULL;
+	if (__builtin_expect(at == end, 0)) {
+		if (parser->frame->end)
+			return json_read_fail_behind(parser, parser_text_end(parser));
+		*ret_step = STEP_DONE;
+	}
+	return at;
+}
+
+static inline const char *json_read_open_container(struct parser *parser, const char *at,
+	const char *end, perch_json_type type, enum step *ret_step)
+{
+	int r = 0;
+	if (__builtin_expect(parser->frame == parser->last_frame, 0))
+		r = json_read_grow_frames(parser);
+	if (r < 0)
+		return parser_fail_with(parser, at, r);
+	perch_json_value *value = add_value(parser, type, at, 0);
+	if (!value)
+		return NULL;
+	struct json_frame *frame = ++parser->frame;
+	frame->value = value;
+	frame->name_bits = 0;
+	frame->entries = 0;
+	frame->may_repeat = false;
+	frame->end = type == PERCH_JSON_OBJECT ? '}' : ']';
+	at++;
+	if (json_read_next_byte(&at) == (type == PERCH_JSON_OBJECT ? '}' : ']'))
+		return json_read_close_container(parser, at, end, ret_step);
+	*ret_step = type == PERCH_JSON_OBJECT ? STEP_NAME : STEP_VALUE;
+	return at;
+}
+
+/* A number with a fraction and no exponent, or whatever else there may be. */
+static inline const char *json_read_fraction(
+	struct parser *parser, const char *start, const char *point, const char *end, uint64_t number)
+{
+	uint64_t digits = number;
+	const char *first = point + 1;
+	const char *at = json_gather_digits(first, end, &digits);
+	bool is_simple =
+		*point == '.' && at > first && (*at | 0x20) != 'e' && at - start <= JSON_SCALED_DIGITS + 1;
+	if (__builtin_expect(!is_simple, 0))
+		return parser_read_fraction(parser, start, point, end, number);
+	perch_json_value *value = add_value(parser, PERCH_JSON_NUMBER, start, (size_t)(at - start));
+	if (!value)
+		return NULL;
+	value->count = (uint32_t)(JSON_NUMBER_SCALED + (first - at));
+	value->digits = digits;
+	return at;
+}
+
+/* A number without a sign. Most are whole, and are converted while they are looked at; the others
+ * are looked at more closely. */
+static inline const char *json_read_number(
+	struct parser *parser, const char *start, const char *end)
+{
+	uint64_t number = 0;
+	const char *at = start;
+	for (unsigned digit; (digit = json_digit(*at)) < 10; at++)
+		number = number * 10 + digit;
+	if (at - start > JSON_WHOLE_DIGITS || (*start == '0' && at - start > 1))
+		return parser_read_number(parser, start, end);
+	if (*at == '.' || (*at | 0x20) == 'e')
+		return json_read_fraction(parser, start, at, end, number);
+	perch_json_value *value = add_value(parser, PERCH_JSON_NUMBER, start, (size_t)(at - start));
+	if (!value)
+		return NULL;
+	value->count = JSON_NUMBER_WHOLE;
+	value->whole = (int64_t)number;
+	return at;
+}
+
+/* A whole value, or the bracket that begins one. */
+static inline const char *json_read_value(
+	struct parser *parser, const char *at, const char *end, enum step *ret_step)
+{
+	*ret_step = STEP_BEHIND;
+	char c = json_read_next_byte(&at);
+	if (c == '"')
+		return json_read_string(parser, at, end);
+	if (is_digit(c))
+		return json_read_number(parser, at, end);
+	if (c == '{')
+		return json_read_open_container(parser, at, end, PERCH_JSON_OBJECT, ret_step);
+	if (c == '[')
+		return json_read_open_container(parser, at, end, PERCH_JSON_ARRAY, ret_step);
+	switch (c) {
+	case '-':
+		return parser_read_number(parser, at, end);
+	case 't':
+		return json_read_word(parser, at, end, PERCH_JSON_BOOL, STR("true"));
+	case 'f':
+		return json_read_word(parser, at, end, PERCH_JSON_BOOL, STR("false"));
+	case 'n':
+		return json_read_word(parser, at, end, PERCH_JSON_NULL, STR("null"));
+	default:
+		return parser_fail(parser, at, "expected a value");
+	}
+}
+
+/* What may stand behind a value: a comma, the end of the container it is in, or outside of all
+ * containers the end of the text. */
 static inline const char *json_read_behind(
 	struct parser *parser, const char *at, const char *end, enum step *ret_step)
 {
 	struct json_frame *frame = parser->frame;
-	char c = json_read_next_byte(&at, end);
+	char c = *at == ',' ? ',' : json_read_next_byte(&at);
 	frame->entries++;
-	if (c == ',' && __builtin_expect(frame->end, 1)) {
-		*ret_step = frame->end == '}' ? STEP_NAME : STEP_VALUE;
+	if (c == ',' && frame->end == '}') {
+		*ret_step = STEP_NAME;
 		return at + 1;
 	}
-	if (c == frame->end && c)
-		return json_read_close_container(parser, at);
-	if (at == end && !frame->end) {
-		*ret_step = STEP_DONE;
-		return at;
+	if (c == ',' && frame->end == ']') {
+		*ret_step = STEP_VALUE;
+		return at + 1;
 	}
-	return json_read_fail_behind(parser, at);
+	if (c != frame->end || (!c && at != end))
+		return json_read_fail_behind(parser, at);
+	if (c)
+		return json_read_close_container(parser, at, end, ret_step);
+	*ret_step = STEP_DONE;
+	return at;
 }
 
 static const char *json_read_document(struct parser *parser, const char *at, const char *end)
@@ -256,18 +318,49 @@ static const char *json_read_document(struct parser *parser, const char *at, con
 	return at;
 }
 
-static int json_read_parse(struct parser *parser)
+static int json_read_text(struct parser *parser, const char *end)
 {
 	perch_json *json = parser->json;
-	if (!json->frames && !json_read_grow_frames(parser, 0))
-		return -ENOMEM;
-	if (!json->values && !parser_grow(parser))
-		return -ENOMEM;
 	parser->frame = json->frames;
+	if ((!json->frames && json_read_grow_frames(parser) < 0) ||
+		(!json->values && !parser_grow(parser)))
+		return -ENOMEM;
+	json_read_set_last_frame(parser);
 	*parser->frame = (struct json_frame){ 0 };
 	parser->next = json->values;
 	parser->values_end = json->values + json->cap;
-	return json_read_document(parser, json->text, json->text + json->length) ? 0 : parser->code;
+	parser->near_end = end - json->text > JSON_ONE_BY_ONE ? end - JSON_ONE_BY_ONE : json->text;
+	return json_read_document(parser, json->text, end) ? 0 : parser->code;
+}
+
+/* A text without a bracket at its end is a value alone, or broken. It is read from a copy, where a
+ * NUL is the guard; the document keeps that in place of the text until a failure was reported. */
+static __attribute__((noinline)) int json_read_copy(struct parser *parser)
+{
+	perch_json *json = parser->json;
+	const char *text = json->text;
+	char *copy = vec_grow(json->copy, &json->copy_size, json->length + 1, 1);
+	if (!copy)
+		return -ENOMEM;
+	json->copy = copy;
+	memcpy(copy, text, json->length);
+	copy[json->length] = '\0';
+	json->text = copy;
+	int r = json_read_text(parser, copy + json->length);
+	if (r < 0)
+		return r;
+	json->values->text = text + (json->values->text - copy);
+	json->text = text;
+	return 0;
+}
+
+static int json_read_parse(struct parser *parser)
+{
+	const char *end = parser_text_end(parser);
+	while (end > parser->json->text && json_read_is_blank(end[-1]))
+		end--;
+	bool has_guard = end > parser->json->text && (end[-1] == '}' || end[-1] == ']');
+	return has_guard ? json_read_text(parser, end) : json_read_copy(parser);
 }
 
 int perch_json_parse(perch_json *json, const char *text, size_t length,

@@ -4,6 +4,7 @@
 #ifndef DATA_JSON_SCAN_H
 #define DATA_JSON_SCAN_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -71,6 +72,55 @@ static inline const char *json_scan_words(const char *at, const char *end, unsig
 	return json_scan_bytes(at, end, high);
 }
 
+/* ---- digits ---------------------------------------------------------------- */
+
+/* The value of a digit; from 10 on: it is none. */
+static inline unsigned json_digit(char c)
+{
+	return (unsigned)(unsigned char)c - '0';
+}
+
+/* Whether all bytes of a word are digits: the upper half of one is 3, and still is when 6 is added.
+ */
+static inline bool json_word_is_digits(uint64_t word)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+	uint64_t odd = (word ^ (ones * 0x30)) | ((word + ones * 6) ^ (ones * 0x30));
+	return (odd & (ones * 0xF0)) == 0;
+}
+
+/* The number that the eight digits of a word are, the first one lowest: twos, fours and eights of
+ * them are put together at once. */
+static inline uint64_t json_word_number(uint64_t word)
+{
+	const uint64_t fours = UINT64_C(0x000000FF000000FF);
+	word &= UINT64_C(0x0F0F0F0F0F0F0F0F);
+	word = word * 10 + (word >> 8);
+	uint64_t first = (word & fours) * (100 + (UINT64_C(1000000) << 32));
+	uint64_t second = (word >> 16 & fours) * (1 + (UINT64_C(10000) << 32));
+	return (first + second) >> 32;
+}
+
+/* Adds the digits at `at` to a number, and returns the place behind them, where the guard stands at
+ * the latest. More than 19 digits overflow the number. */
+static inline const char *json_gather_digits(const char *at, const char *end, uint64_t *number)
+{
+	uint64_t sum = *number, word;
+	for (; end - at >= 8; at += 8) {
+		memcpy(&word, at, sizeof(word));
+		word = le64toh(word);
+		if (!json_word_is_digits(word))
+			break;
+		sum = sum * 100000000 + json_word_number(word);
+	}
+	for (unsigned digit; (digit = json_digit(*at)) < 10; at++)
+		sum = sum * 10 + digit;
+	*number = sum;
+	return at;
+}
+
+/* ---- texts ----------------------------------------------------------------- */
+
 #if defined(__SSE2__)
 /* One bit for each of sixteen bytes that is not plain ASCII. */
 static inline unsigned json_block_odd(__m128i block)
@@ -111,28 +161,28 @@ static inline const char *json_scan(const char *at, const char *end, unsigned *h
 }
 #endif
 
-/* Runs over plain ASCII and stops at whatever is none, or early when the end
- * is near. The first few bytes are looked at one by one: names are short and
- * come again and again, so the processor guesses where they end, while the
- * answer of a block has to be waited for. */
+/* So many bytes must stand where json_skip_ascii begins. */
+enum { JSON_ONE_BY_ONE = 8 };
+
+/* Runs over plain ASCII and stops at whatever is none, or at the last byte. The
+ * first few bytes are looked at one by one: names are short and come again and
+ * again, so the processor guesses where they end, while the answer of a block has
+ * to be waited for. */
 static inline const char *json_skip_ascii(const char *at, const char *end)
 {
-	enum { ONE_BY_ONE = 8 };
-	if (end - at < ONE_BY_ONE)
-		return at;
-	for (int i = 0; i < ONE_BY_ONE; i++) {
+	for (int i = 0; i < JSON_ONE_BY_ONE; i++) {
 		if (!json_plain_ascii[(unsigned char)at[i]])
 			return at + i;
 	}
-	at += ONE_BY_ONE;
+	at += JSON_ONE_BY_ONE - 1;
 #if defined(__SSE2__)
-	for (; end - at >= 16; at += 16) {
+	for (; end - at > 16; at += 16) {
 		unsigned odd = json_block_odd(_mm_loadu_si128((const __m128i *)(const void *)at));
 		if (odd)
 			return at + __builtin_ctz(odd);
 	}
 #endif
-	while (at < end && json_plain_ascii[(unsigned char)*at])
+	while (at < end - 1 && json_plain_ascii[(unsigned char)*at])
 		at++;
 	return at;
 }

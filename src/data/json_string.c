@@ -1,12 +1,8 @@
-/* Decoding strings. The reader has checked every escape, and has set aside
- * room that is large enough, so nothing here can fail. */
-#include "data/json.h"
+/* Decoding strings, into room that is large enough. */
+#include "data/json_parser.h"
 
 #include "base/utf8.h"
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
+#include "data/json_scan.h"
 
 static int json_string_hex_digit(char c)
 {
@@ -58,42 +54,87 @@ static inline size_t json_string_decode_escape(const char **at, char out[UTF8_MA
 	return utf8_encode(character, out);
 }
 
-/* Copies what needs no decoding, up to a backslash or `end`. A block at a time: what is copied too
- * far is written again, and there is room for as much as stands up to `end`. */
-static inline char *json_string_copy_plain(char *out, const char **at, const char *end)
+/* Copies plain ASCII, and returns where it ended. What is copied too far is written again, and
+ * there is room for as much as stands up to `end`. Where escapes are dense, the first bytes are
+ * looked at one by one, as in json_skip_ascii. */
+static inline const char *json_string_copy_plain(const char *at, const char *end, char **out)
 {
-	const char *from = *at;
-#if defined(__SSE2__)
-	for (; end - from >= 16; from += 16, out += 16) {
-		__m128i block = _mm_loadu_si128((const __m128i *)(const void *)from);
-		_mm_storeu_si128((__m128i *)(void *)out, block);
-		unsigned escapes = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(block, _mm_set1_epi8('\\')));
-		if (escapes) {
-			*at = from + __builtin_ctz(escapes);
-			return out + __builtin_ctz(escapes);
+	char *to = *out;
+	if (end - at >= JSON_ONE_BY_ONE) {
+		for (int i = 0; i < JSON_ONE_BY_ONE; i++) {
+			to[i] = at[i];
+			if (!json_plain_ascii[(unsigned char)at[i]]) {
+				*out = to + i;
+				return at + i;
+			}
 		}
+		at += JSON_ONE_BY_ONE;
+		to += JSON_ONE_BY_ONE;
 	}
-#endif
-	while (from < end && *from != '\\')
-		*out++ = *from++;
-	*at = from;
-	return out;
+	const char *stop = json_copy_ascii(at, end, to);
+	*out = to + (stop - at);
+	return stop;
 }
 
-/* Valid UTF-8 never grows when it is decoded. */
-static size_t json_string_decode_valid(char *room, const char *at, const char *end)
+/* \uXXXX, or two of them that make a pair; NULL when it is neither. */
+static const char *json_string_decode_unicode(const char *at, const char *end, char **out)
 {
-	char *out = json_string_copy_plain(room, &at, end);
-	while (at < end) {
-		out += json_string_decode_escape(&at, out);
-		out = json_string_copy_plain(out, &at, end);
+	int unit = end - at >= 6 && at[1] == 'u' ? json_hex4(at + 2) : -1;
+	bool is_pair = json_is_high_surrogate(unit) && end - at >= 12 && at[6] == '\\' &&
+		at[7] == 'u' && json_is_low_surrogate(json_hex4(at + 8));
+	bool is_lone = !is_pair && (json_is_high_surrogate(unit) || json_is_low_surrogate(unit));
+	uint32_t character;
+	if (unit < 0 || is_lone)
+		return NULL;
+	at += json_string_read_unicode(at, &character);
+	*out += utf8_encode(character, *out);
+	return at;
+}
+
+/* Decodes what is no plain ASCII and no short escape: a long one, or a byte of a character beyond;
+ * NULL when it is neither. */
+static const char *json_string_decode_odd(
+	const char *at, const char *end, char **out, const char **not_ascii)
+{
+	unsigned char c = (unsigned char)*at;
+	if (c == '\\')
+		return json_string_decode_unicode(at, end, out);
+	if (!*not_ascii)
+		*not_ascii = *out;
+	*(*out)++ = (char)c;
+	return c >= 0x80 ? at + 1 : NULL;
+}
+
+/* No escape makes broken UTF-8 around it whole, so that it is judged when all is decoded. */
+const char *json_string_decode_plainly(
+	const char *text, const char *end, char *room, size_t *ret_length)
+{
+	const char *last = end - 1; /* what is read needs a byte behind it */
+	char *out = room;
+	const char *not_ascii = NULL; /* the first that is not */
+	const char *at = json_string_copy_plain(text, end, &out);
+	while (at && at < last) {
+		char meaning = *at == '\\' ? json_escape_meaning((unsigned char)at[1]) : '\0';
+		if (*at == '"') {
+			*ret_length = (size_t)(out - room);
+			bool is_valid = !not_ascii || utf8_is_valid(not_ascii, (size_t)(out - not_ascii));
+			return is_valid ? at : NULL;
+		}
+		if (meaning) {
+			*out++ = meaning;
+			at += 2;
+		} else {
+			at = json_string_decode_odd(at, end, &out, &not_ascii);
+		}
+		if (at)
+			at = json_string_copy_plain(at, end, &out);
 	}
-	return (size_t)(out - room);
+	return NULL;
 }
 
 /* Room for three times the length is more than some have, but never less
  * than they need: it only keeps buf from growing what is not its own. */
-static size_t json_string_decode_broken(char *room, const char *at, const char *end)
+size_t json_string_decode(const char *at, const char *end, char *room)
 {
 	struct buf out = { .data = room, .cap = 3 * (size_t)(end - at) };
 	while (at < end) {
@@ -106,15 +147,4 @@ static size_t json_string_decode_broken(char *room, const char *at, const char *
 			buf_append(&out, decoded, json_string_decode_escape(&at, decoded));
 	}
 	return out.len;
-}
-
-struct str json_string_decode(perch_json_value *string)
-{
-	const char *at = string->text + 1;
-	const char *end = string->text + string->length - 1;
-	if (string->count == JSON_UNDECODED)
-		string->count = (uint32_t)json_string_decode_valid(string->decoded, at, end);
-	else if (string->count == JSON_UNDECODED_BROKEN)
-		string->count = (uint32_t)json_string_decode_broken(string->decoded, at, end);
-	return (struct str){ string->decoded, string->count };
 }

@@ -6,49 +6,69 @@
 #include "base/utf8.h"
 #include "data/json_scan.h"
 
-/* At least one digit, and all that follow. */
-static inline const char *json_token_read_digits(
-	struct parser *parser, const char *at, const char *end)
+/* The exponent of ten behind the e, added to another. */
+static const char *json_token_read_exponent(
+	struct parser *parser, const char *at, const char *end, int64_t *exponent)
 {
-	if (!is_digit(peek(at, end)))
+	enum { DIGITS = 4 }; /* more are beyond any double, or zeros that nobody writes */
+	uint64_t digits = 0;
+	bool is_negative = *at == '-';
+	at += *at == '-' || *at == '+';
+	const char *first = at;
+	at = json_gather_digits(first, end, &digits);
+	if (at == first)
 		return parser_fail(parser, at, "expected a digit");
-	do {
-		at++;
-	} while (is_digit(peek(at, end)));
+	*exponent += is_negative ? -(int64_t)digits : (int64_t)digits;
+	if (at - first > DIGITS)
+		*exponent = INT64_MAX;
 	return at;
 }
 
-static const char *json_token_read_fraction_and_exponent(
-	struct parser *parser, const char *at, const char *end)
+const char *parser_read_fraction(
+	struct parser *parser, const char *start, const char *at, const char *end, uint64_t digits)
 {
-	if (peek(at, end) == '.') {
-		at = json_token_read_digits(parser, at + 1, end);
-		if (!at)
-			return NULL;
+	ptrdiff_t count = at - start;
+	int64_t exponent = 0;
+	if (*at == '.') {
+		const char *first = at + 1;
+		at = json_gather_digits(first, end, &digits);
+		if (at == first)
+			return parser_fail(parser, at, "expected a digit");
+		exponent = first - at;
+		count -= exponent;
 	}
-	if ((peek(at, end) | 0x20) == 'e') {
-		at++;
-		if (peek(at, end) == '+' || peek(at, end) == '-')
-			at++;
-		at = json_token_read_digits(parser, at, end);
+	if ((*at | 0x20) == 'e')
+		at = json_token_read_exponent(parser, at + 1, end, &exponent);
+	perch_json_value *value =
+		at ? add_value(parser, PERCH_JSON_NUMBER, start, (size_t)(at - start)) : NULL;
+	if (!value)
+		return NULL;
+	if (count <= JSON_SCALED_DIGITS && exponent < JSON_NUMBER_SCALED) {
+		value->count = (uint32_t)(JSON_NUMBER_SCALED + exponent);
+		value->digits = digits;
 	}
 	return at;
 }
 
 const char *parser_read_number(struct parser *parser, const char *start, const char *end)
 {
-	const char *at = start + (*start == '-');
-	bool leads_with_zero = peek(at, end) == '0';
-	const char *digits = at;
-	at = json_token_read_digits(parser, at, end);
-	if (!at)
+	uint64_t digits = 0;
+	const char *first = start + (*start == '-');
+	const char *at = json_gather_digits(first, end, &digits);
+	if (at == first)
+		return parser_fail(parser, first, "expected a digit");
+	if (*first == '0' && at - first > 1)
+		return parser_fail(parser, first + 1, "expected no digit behind a leading 0");
+	if (*at == '.' || (*at | 0x20) == 'e')
+		return parser_read_fraction(parser, start, at, end, digits);
+	perch_json_value *value = add_value(parser, PERCH_JSON_NUMBER, start, (size_t)(at - start));
+	if (!value)
 		return NULL;
-	if (leads_with_zero && at - digits > 1)
-		return parser_fail(parser, digits + 1, "expected no digit behind a leading 0");
-	at = json_token_read_fraction_and_exponent(parser, at, end);
-	if (!at)
-		return NULL;
-	return add_value(parser, PERCH_JSON_NUMBER, start, (size_t)(at - start)) ? at : NULL;
+	if (at - first <= JSON_WHOLE_DIGITS) {
+		value->count = JSON_NUMBER_WHOLE;
+		value->whole = first == start ? (int64_t)digits : -(int64_t)digits;
+	}
+	return at;
 }
 
 static const char *json_token_read_unicode_escape(
@@ -79,10 +99,9 @@ static const char *json_token_read_escape(struct parser *parser, const char *at,
 	return parser_fail(parser, at + 1, "expected one of \" \\ / b f n r t u behind a backslash");
 }
 
-/* Finds room to decode a string into, once for the whole text: a string at
- * some offset of the text has its room at that offset. */
-static bool json_token_reserve_decoded(
-	struct parser *parser, perch_json_value *string, bool is_broken)
+/* Finds room to decode a string into, once for the whole text: a string at some offset of the text
+ * has its room at that offset. */
+static char *json_token_room(struct parser *parser, const char *start)
 {
 	perch_json *json = parser->json;
 	size_t need = json->length * json_growth(json);
@@ -91,18 +110,15 @@ static bool json_token_reserve_decoded(
 		json->decoded_size = 0;
 		json->decoded = malloc(need);
 		if (!json->decoded)
-			return false;
+			return NULL;
 		json->decoded_size = need;
 	}
-	size_t offset = (size_t)(string->text - json->text);
-	string->decoded = json->decoded + offset * json_growth(json);
-	string->count = is_broken ? JSON_UNDECODED_BROKEN : JSON_UNDECODED;
-	return true;
+	return json->decoded + (size_t)(start - json->text) * json_growth(json);
 }
 
 /* Reads plain characters and checks their UTF-8. */
 static const char *json_token_read_plain(
-	struct parser *parser, const char *start, const char *end, bool *ret_is_broken)
+	struct parser *parser, const char *start, const char *end, bool *differs)
 {
 	unsigned high = 0;
 	const char *at = json_scan(start, end, &high);
@@ -113,24 +129,19 @@ static const char *json_token_read_plain(
 		return at;
 	if (!parser->json->options.replace_invalid_utf8)
 		return parser_fail(parser, valid, "expected valid UTF-8");
-	*ret_is_broken = true;
+	*differs = true;
 	return at;
 }
 
-const char *parser_read_odd_string(
-	struct parser *parser, const char *start, const char *at, const char *end)
+/* Looks at every part of a string; returns its last quote. *differs: from the way it is written. */
+static const char *json_token_check_string(
+	struct parser *parser, const char *at, const char *end, bool *differs)
 {
-	bool differs = false; /* from the way it is written */
-	bool is_broken = false;
-	for (;;) {
+	while (at) {
 		char c = peek(at, end);
 		if (c == '\\') {
-			differs = true;
-			bool is_plain = end - at >= 2 && json_escape_meaning((unsigned char)at[1]);
-			at = is_plain ? at + 2 : json_token_read_escape(parser, at, end);
-			if (!at)
-				return NULL;
-			at = json_skip_ascii(at, end);
+			*differs = true;
+			at = json_token_read_escape(parser, at, end);
 		} else if (c == '"') {
 			break;
 		} else if (at == end) {
@@ -138,14 +149,45 @@ const char *parser_read_odd_string(
 		} else if ((unsigned char)c < ' ') {
 			return parser_fail(parser, at, "expected control characters in a string to be escaped");
 		} else {
-			at = json_token_read_plain(parser, at, end, &is_broken);
-			if (!at)
-				return NULL;
+			at = json_token_read_plain(parser, at, end, differs);
 		}
 	}
-	at = add_string(parser, start, at + 1);
-	if (at && (differs || is_broken) &&
-		!json_token_reserve_decoded(parser, parser->next - 1, is_broken))
-		return parser_fail_with(parser, at, -ENOMEM);
 	return at;
+}
+
+static const char *json_token_add_decoded(
+	struct parser *parser, const char *start, const char *behind, char *room, size_t length)
+{
+	if (!add_string(parser, start, behind))
+		return NULL;
+	parser->next[-1].decoded = room;
+	parser->next[-1].count = (uint32_t)length;
+	return behind;
+}
+
+/* A string with an escape is decoded at once, in one pass, where nothing else is remarkable. */
+const char *parser_read_odd_string(struct parser *parser, const char *start, const char *at)
+{
+	const char *end = parser_text_end(parser);
+	bool differs = false;
+	char *room = NULL;
+	if (peek(at, end) == '\\') {
+		room = json_token_room(parser, start);
+		if (!room)
+			return parser_fail_with(parser, at, -ENOMEM);
+		size_t length;
+		const char *quote = json_string_decode_plainly(start + 1, end, room, &length);
+		if (quote)
+			return json_token_add_decoded(parser, start, quote + 1, room, length);
+	}
+	at = json_token_check_string(parser, at, end, &differs);
+	if (!at)
+		return NULL;
+	if (!differs)
+		return add_string(parser, start, at + 1);
+	room = json_token_room(parser, start);
+	if (!room)
+		return parser_fail_with(parser, at, -ENOMEM);
+	return json_token_add_decoded(
+		parser, start, at + 1, room, json_string_decode(start + 1, at, room));
 }

@@ -32,26 +32,42 @@ const char *perch_json_raw(const perch_json_value *value, size_t *ret_length)
 	return value ? value->text : NULL;
 }
 
-/* Names are short: two pieces that may overlap, without a call. */
+static inline uint64_t json_value_word(const char *text)
+{
+	uint64_t word;
+	memcpy(&word, text, sizeof(word));
+	return word;
+}
+
+static inline uint32_t json_value_half(const char *text)
+{
+	uint32_t half;
+	memcpy(&half, text, sizeof(half));
+	return half;
+}
+
+/* Names are short: pieces of which the last two may overlap, without a call. */
 static inline bool json_value_is_same(const char *a, const char *b, size_t length)
 {
-	uint64_t a_words[2], b_words[2];
-	uint32_t a_halves[2], b_halves[2];
-	if (length > 16)
-		return memcmp(a, b, length) == 0;
 	if (length >= 8) {
-		memcpy(&a_words[0], a, 8), memcpy(&a_words[1], a + length - 8, 8);
-		memcpy(&b_words[0], b, 8), memcpy(&b_words[1], b + length - 8, 8);
-		return a_words[0] == b_words[0] && a_words[1] == b_words[1];
+		for (size_t i = 0; i < length - 8; i += 8) {
+			if (json_value_word(a + i) != json_value_word(b + i))
+				return false;
+		}
+		return json_value_word(a + length - 8) == json_value_word(b + length - 8);
 	}
-	if (length >= 4) {
-		memcpy(&a_halves[0], a, 4), memcpy(&a_halves[1], a + length - 4, 4);
-		memcpy(&b_halves[0], b, 4), memcpy(&b_halves[1], b + length - 4, 4);
-		return a_halves[0] == b_halves[0] && a_halves[1] == b_halves[1];
-	}
-	while (length && a[length - 1] == b[length - 1])
-		length--;
-	return !length;
+	if (length >= 4)
+		return json_value_half(a) == json_value_half(b) &&
+			json_value_half(a + length - 4) == json_value_half(b + length - 4);
+	bool is_same = !length || (a[0] == b[0] && a[length - 1] == b[length - 1]);
+	return is_same && (length < 3 || a[1] == b[1]);
+}
+
+static inline bool json_value_is_named(const perch_json_value *at, const char *name, size_t length)
+{
+	if (__builtin_expect(!at->decoded, 1))
+		return at->length == length + 2 && json_value_is_same(at->text + 1, name, length);
+	return at->count == length && json_value_is_same(at->decoded, name, length);
 }
 
 const perch_json_value *perch_json_get_n(
@@ -61,8 +77,7 @@ const perch_json_value *perch_json_get_n(
 		return NULL;
 	const perch_json_value *end = json_skip(object);
 	for (const perch_json_value *at = object + 1; at < end; at = json_skip(at + 1)) {
-		struct str found = json_str(at);
-		if (found.len == length && json_value_is_same(found.data, name, length) && !at->shadowed)
+		if (json_value_is_named(at, name, length) && !at->shadowed)
 			return at + 1;
 	}
 	return NULL;

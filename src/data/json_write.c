@@ -19,11 +19,6 @@ static inline bool json_write_has_room(struct buf *out, size_t extra)
 	return __builtin_expect(fits, 1) || buf_reserve(out, extra) == 0;
 }
 
-static inline void json_write_put(struct buf *out, char c)
-{
-	out->data[out->len++] = c;
-}
-
 static __attribute__((noinline)) void json_write_append_line_break(struct perch_json_writer *writer)
 {
 	buf_append_char(writer->out, '\n');
@@ -31,22 +26,40 @@ static __attribute__((noinline)) void json_write_append_line_break(struct perch_
 		buf_append_text(writer->out, "  ");
 }
 
-/* What has to stand between what was written last and the next name or value;
- * false without memory. Leaves room for `extra` bytes. */
-static inline bool json_write_separate(struct perch_json_writer *writer, size_t extra)
+/* The same as below where it takes more than a comma. */
+static __attribute__((noinline)) char *json_write_begin_slowly(
+	struct perch_json_writer *writer, size_t extra)
 {
 	struct buf *out = writer->out;
-	enum json_place place = writer->place;
-	bool is_compact = writer->style == PERCH_JSON_COMPACT;
 	if (!json_write_has_room(out, extra + 1))
-		return false;
-	writer->place = JSON_NEXT;
-	if (place == JSON_NEXT)
-		json_write_put(out, ',');
-	if (is_compact || !writer->depth || place == JSON_BEHIND_NAME)
-		return true;
-	json_write_append_line_break(writer);
-	return json_write_has_room(out, extra);
+		return NULL;
+	if (writer->place == JSON_NEXT)
+		buf_append_char(out, ',');
+	if (writer->style == PERCH_JSON_PRETTY && writer->depth && writer->place != JSON_BEHIND_NAME)
+		json_write_append_line_break(writer);
+	return json_write_has_room(out, extra) ? out->data + out->len : NULL;
+}
+
+/* Writes what has to stand between what was written last and the next name or value, for which
+ * there is room for `extra` bytes then; NULL without memory. */
+static inline char *json_write_begin(struct perch_json_writer *writer, size_t extra)
+{
+	struct buf *out = writer->out;
+	bool is_simple = extra < out->cap - out->len && writer->style == PERCH_JSON_COMPACT;
+	if (__builtin_expect(!is_simple, 0))
+		return json_write_begin_slowly(writer, extra);
+	char *to = out->data + out->len;
+	*to = ',';
+	return to + (writer->place == JSON_NEXT);
+}
+
+/* Takes what was written up to `to`. */
+static inline void json_write_end(
+	struct perch_json_writer *writer, const char *to, enum json_place place)
+{
+	if (to)
+		writer->out->len = (size_t)(to - writer->out->data);
+	writer->place = place;
 }
 
 static const char short_form[128] = {
@@ -139,39 +152,54 @@ size_t json_written_size(struct str text)
 	return size;
 }
 
-/* A string, for which there is room if nothing in it needs an escape. */
-static inline void json_write_append_string(struct buf *out, const char *text, size_t length)
+/* The rest of a string in whose room nothing but plain ASCII was expected; leaves room for two
+ * bytes behind it. */
+static __attribute__((noinline)) char *json_write_odd_string(
+	struct buf *out, char *to, const char *at, const char *end)
 {
+	out->len = (size_t)(to - out->data);
+	if (!json_write_append_odd_part(out, at, end) || !json_write_has_room(out, sizeof("\": ")))
+		return NULL;
+	return out->data + out->len;
+}
+
+/* A string and its quotes, to a place with room for it if nothing in it needs an escape. */
+static inline char *json_write_put_string(
+	struct buf *out, char *to, const char *text, size_t length)
+{
+	if (!to)
+		return NULL;
 	const char *start = length ? text : "";
 	const char *end = start + length;
-	char *to = out->data + out->len;
 	*to++ = '"';
 	const char *at = json_copy_ascii(start, end, to);
 	to += at - start;
-	if (__builtin_expect(at == end, 1)) {
+	if (__builtin_expect(at != end, 0))
+		to = json_write_odd_string(out, to, at, end);
+	if (to)
 		*to++ = '"';
-		out->len = (size_t)(to - out->data);
-		return;
-	}
-	out->len = (size_t)(to - out->data);
-	if (json_write_append_odd_part(out, at, end))
-		json_write_put(out, '"');
+	return to;
 }
 
-static void json_write_begin_container(struct perch_json_writer *writer, char bracket)
+static inline void json_write_begin_container(struct perch_json_writer *writer, char bracket)
 {
-	if (json_write_separate(writer, 1))
-		json_write_put(writer->out, bracket);
-	writer->place = JSON_FIRST;
+	char *to = json_write_begin(writer, 1);
+	if (to)
+		*to++ = bracket;
+	json_write_end(writer, to, JSON_FIRST);
 	writer->depth++;
 }
 
-static void json_write_end_container(struct perch_json_writer *writer, char bracket)
+static inline void json_write_end_container(struct perch_json_writer *writer, char bracket)
 {
+	struct buf *out = writer->out;
 	writer->depth--;
 	if (writer->style == PERCH_JSON_PRETTY && writer->place == JSON_NEXT)
 		json_write_append_line_break(writer);
-	buf_append_char(writer->out, bracket);
+	if (__builtin_expect(out->len < out->cap, 1))
+		out->data[out->len++] = bracket;
+	else
+		buf_append_char(out, bracket);
 	writer->place = JSON_NEXT;
 }
 
@@ -196,43 +224,46 @@ void perch_json_end_array(perch_json_writer *writer)
 }
 
 /* The colon behind a name, and the blank that the pretty style puts there. */
-static void json_write_append_colon(struct perch_json_writer *writer)
+static inline char *json_write_put_colon(struct perch_json_writer *writer, char *to)
 {
-	struct buf *out = writer->out;
-	if (writer->style == PERCH_JSON_COMPACT && out->len < out->cap && !out->failed)
-		json_write_put(out, ':');
-	else
-		buf_append(out, ": ", writer->style == PERCH_JSON_PRETTY ? 2 : 1);
-	writer->place = JSON_BEHIND_NAME;
+	memcpy(to, ": ", 2);
+	return to + (writer->style == PERCH_JSON_PRETTY ? 2 : 1);
 }
 
 void perch_json_write_name_n(perch_json_writer *writer, const char *name, size_t length)
 {
-	if (json_write_separate(writer, length + 3))
-		json_write_append_string(writer->out, name, length);
-	json_write_append_colon(writer);
+	char *to = json_write_begin(writer, length + sizeof("\"\": "));
+	to = json_write_put_string(writer->out, to, name, length);
+	if (to)
+		to = json_write_put_colon(writer, to);
+	json_write_end(writer, to, JSON_BEHIND_NAME);
 }
 
 void perch_json_write_string_n(perch_json_writer *writer, const char *text, size_t length)
 {
-	if (json_write_separate(writer, length + 2))
-		json_write_append_string(writer->out, text, length);
+	char *to = json_write_begin(writer, length + 2);
+	to = json_write_put_string(writer->out, to, text, length);
+	json_write_end(writer, to, JSON_NEXT);
 }
 
 void perch_json_write_raw(perch_json_writer *writer, const char *text, size_t length)
 {
-	if (json_write_separate(writer, length))
-		buf_append(writer->out, text, length);
+	char *to = json_write_begin(writer, length);
+	if (to && length)
+		memcpy(to, text, length);
+	json_write_end(writer, to ? to + length : NULL, JSON_NEXT);
 }
 
-static void json_write_number(perch_json_writer *writer, bool is_negative, uint64_t magnitude)
+static inline void json_write_number(
+	perch_json_writer *writer, bool is_negative, uint64_t magnitude)
 {
-	struct buf *out = writer->out;
-	if (!json_write_separate(writer, JSON_WHOLE_MAX + 1))
-		return;
-	if (is_negative)
-		json_write_put(out, '-');
-	out->len += json_quick_whole(magnitude, out->data + out->len);
+	char *to = json_write_begin(writer, JSON_WHOLE_MAX + 1);
+	if (to) {
+		*to = '-';
+		to += is_negative;
+		to += json_quick_whole(magnitude, to);
+	}
+	json_write_end(writer, to, JSON_NEXT);
 }
 
 void perch_json_write_int64(perch_json_writer *writer, int64_t number)
@@ -245,23 +276,37 @@ void perch_json_write_uint64(perch_json_writer *writer, uint64_t number)
 	json_write_number(writer, false, number);
 }
 
+/* A word of up to eight bytes. */
+static inline void json_write_word(perch_json_writer *writer, const char word[8], size_t length)
+{
+	char *to = json_write_begin(writer, 8);
+	if (to) {
+		memcpy(to, word, 8);
+		to += length;
+	}
+	json_write_end(writer, to, JSON_NEXT);
+}
+
 void perch_json_write_double(perch_json_writer *writer, double number)
 {
-	struct buf *out = writer->out;
-	if (!isfinite(number))
+	if (!isfinite(number)) {
 		perch_json_write_null(writer);
-	else if (json_write_separate(writer, JSON_DOUBLE_MAX))
-		out->len += json_format_double(number, out->data + out->len);
+		return;
+	}
+	char *to = json_write_begin(writer, JSON_DOUBLE_MAX);
+	if (to)
+		to += json_format_double(number, to);
+	json_write_end(writer, to, JSON_NEXT);
 }
 
 void perch_json_write_bool(perch_json_writer *writer, bool value)
 {
-	perch_json_write_raw(writer, value ? "true" : "false", value ? 4 : 5);
+	json_write_word(writer, value ? "true   " : "false  ", value ? 4 : 5);
 }
 
 void perch_json_write_null(perch_json_writer *writer)
 {
-	perch_json_write_raw(writer, "null", 4);
+	json_write_word(writer, "null   ", 4);
 }
 
 static bool json_write_ends_token(char c)
@@ -286,7 +331,9 @@ static const char *json_write_skip_token(const char *at, const char *end)
 static const char *json_write_copy_token(perch_json_writer *writer, const char *at, const char *end)
 {
 	const char *stop = json_write_skip_token(at, end);
-	if (json_write_separate(writer, (size_t)(stop - at)))
+	char *to = json_write_begin(writer, (size_t)(stop - at));
+	json_write_end(writer, to, JSON_NEXT);
+	if (to)
 		utf8_append_replaced(writer->out, at, (size_t)(stop - at));
 	return stop;
 }
@@ -308,61 +355,13 @@ void perch_json_write_value(perch_json_writer *writer, const perch_json_value *v
 		} else if (c == '}' || c == ']') {
 			json_write_end_container(writer, c);
 		} else if (c == ':') {
-			json_write_append_colon(writer);
+			char *to =
+				json_write_has_room(writer->out, 2) ? writer->out->data + writer->out->len : NULL;
+			json_write_end(writer, to ? json_write_put_colon(writer, to) : NULL, JSON_BEHIND_NAME);
 		} else if (!json_write_ends_token(c)) {
 			at = json_write_copy_token(writer, at, end);
 			continue;
 		}
 		at++;
 	}
-}
-
-int perch_json_writer_new(perch_json_style style, perch_json_writer **ret_writer)
-{
-	perch_json_writer *writer = calloc(1, sizeof(*writer));
-	if (!writer)
-		return -ENOMEM;
-	writer->out = &writer->own;
-	writer->style = style;
-	*ret_writer = writer;
-	return 0;
-}
-
-void perch_json_writer_free(perch_json_writer *writer)
-{
-	if (!writer)
-		return;
-	buf_free(&writer->own);
-	free(writer);
-}
-
-void perch_json_writer_clear(perch_json_writer *writer)
-{
-	buf_clear(writer->out);
-	writer->place = JSON_FIRST;
-	writer->depth = 0;
-}
-
-int perch_json_writer_finish(perch_json_writer *writer, const char **ret_text, size_t *ret_length)
-{
-	int r = buf_terminate(writer->out);
-	if (r < 0)
-		return r;
-	if (writer->depth != 0)
-		return -EINVAL;
-	*ret_text = writer->out->data;
-	*ret_length = writer->out->len;
-	return 0;
-}
-
-void json_write_text(perch_json_writer *writer, const char *name, struct str text)
-{
-	perch_json_write_name(writer, name);
-	perch_json_write_string_n(writer, text.data ? text.data : "", text.len);
-}
-
-void json_write_flag(perch_json_writer *writer, const char *name, bool flag)
-{
-	perch_json_write_name(writer, name);
-	perch_json_write_bool(writer, flag);
 }

@@ -247,7 +247,12 @@ static void check_comes_back(double number)
 		snprintf(shorter, sizeof(shorter), "%.*e", digits - 2, number);
 		ck_assert_msg(strtod(shorter, NULL) != number, "%s, but %s", text, shorter);
 	}
-	_cleanup_doc_ struct doc *doc = doc_of(text);
+	/* Of the shortest the nearest: libc's digits, where these come back. */
+	snprintf(shorter, sizeof(shorter), "%.*e", digits ? digits - 1 : 0, number);
+	_cleanup_doc_ struct doc *nearest = doc_of(shorter), *doc = doc_of(text);
+	int order = 1;
+	if (strtod(shorter, NULL) == number)
+		ck_assert(json_number_compare(nearest->root, doc->root, &order) == 0 && order == 0);
 	double back = 1e99;
 	ck_assert_int_eq(perch_json_double(doc->root, &back), 0);
 	ck_assert_msg(back == number, "%s", text);
@@ -303,7 +308,25 @@ START_TEST(halfway_numbers_go_to_the_even_double)
 }
 END_TEST
 
-SUITE_MAIN("json_number", whole_numbers, the_digits_of_huge_numbers_stay,
-	doubles_in_their_shortest_form, the_locale_does_not_matter, too_large_for_a_double,
-	random_texts_read_as_strtod_does, random_doubles_come_back, usual_doubles_come_back,
-	halfway_numbers_go_to_the_even_double)
+/* Every count of digits, and of zeros at their end. */
+START_TEST(whole_numbers_of_every_length)
+{
+	for (uint64_t ten = 1, last = 0; ten > last; last = ten, ten *= 10) {
+		for (int i = 0; i < 30; i++) {
+			_cleanup_(buf_free) struct buf out = { 0 };
+			struct perch_json_writer writer = json_writer_on(&out);
+			uint64_t number = ten * (uint64_t)(i / 3) + (uint64_t)(i % 3) - 1;
+			char expected[32];
+			snprintf(expected, sizeof(expected), "%llu", (unsigned long long)number);
+			perch_json_write_uint64(&writer, number);
+			ck_assert_int_eq(buf_terminate(&out), 0);
+			ck_assert_str_eq(out.data, expected);
+		}
+	}
+}
+END_TEST
+
+SUITE_MAIN("json_number", whole_numbers, whole_numbers_of_every_length,
+	the_digits_of_huge_numbers_stay, doubles_in_their_shortest_form, the_locale_does_not_matter,
+	too_large_for_a_double, random_texts_read_as_strtod_does, random_doubles_come_back,
+	usual_doubles_come_back, halfway_numbers_go_to_the_even_double)

@@ -95,6 +95,16 @@ static const struct broken broken_texts[] = {
 	/* Columns count characters: é and 😀 are one each. */
 	{ "[\"\xC3\xA9\xF0\x9F\x98\x80\", x]", 1, 8, "expected a value, found 'x'" },
 	{ "{\"a\":\r\n\t[1,\n2}}", 3, 2, "expected ',' or ']' after an element, found '}'" },
+	/* The last bracket is not that of the text, or stands in a string. */
+	{ "[[1]", 1, 5, "expected ',' or ']' after an element, found the end of the text" },
+	{ "[{\"a\":[]} \n ", 2, 2, "expected ',' or ']' after an element, found the end of the text" },
+	{ "{\"a\":{} ", 1, 9, "expected ',' or '}' after a member, found the end of the text" },
+	{ "[\"long enough for blocks] \n", 1, 27, "expected control characters in a string to be" },
+	{ "[\"long enough for blocks]  ", 1, 28,
+		"expected '\"' at the end of a string, found the end" },
+	{ "[1]]", 1, 4, "expected nothing behind the value, found ']'" },
+	{ "12 ]", 1, 4, "expected nothing behind the value, found ']'" },
+	{ "\"a\"}", 1, 4, "expected nothing behind the value, found '}'" },
 };
 
 START_TEST(errors_say_where_and_what)
