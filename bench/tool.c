@@ -282,7 +282,11 @@ static void bench_crowd(void)
 	bench_print("tool/calls-8-parallel", "floor", 1e9 / best.floor, "calls/s");
 	bench_print_least("tool/calls-8-parallel", "vs-floor", best.floor / best.ours, "x", 0.85);
 	bench_print("tool/calls-8-parallel", "vs-floor-median", 1 / bench_pairs_median(&best), "x");
-	best = bench_compare(crowd_confined_ns, crowd_floor_ns, ROUNDS);
+}
+
+static void bench_confined_crowd(void)
+{
+	struct bench_pairs best = bench_compare(crowd_confined_ns, crowd_floor_ns, ROUNDS);
 	bench_print("tool/calls-8-parallel", "sandboxed", 1e9 / best.ours, "calls/s");
 	bench_print_least(
 		"tool/calls-8-parallel", "sandboxed-vs-floor", best.floor / best.ours, "x", 0.85);
@@ -403,14 +407,25 @@ static void bench_memory(void)
 	bench_print_most("tool/memory", "1000-over-100", (double)(after - before), "KiB", 0);
 }
 
-int main(void)
+/* All parts, or the one that is named. */
+int main(int argc, char **argv)
 {
+	static const struct {
+		const char *name;
+		void (*run)(void);
+	} parts[] = {
+		{ "memory", bench_memory },
+		{ "calls", bench_calls },
+		{ "confined", bench_confined_calls },
+		{ "crowd", bench_crowd },
+		{ "confined-crowd", bench_confined_crowd },
+		{ "spares", bench_spares },
+	};
 	make_host();
-	bench_memory();
-	bench_calls();
-	bench_confined_calls();
-	bench_crowd();
-	bench_spares();
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (argc < 2 || strcmp(argv[1], parts[i].name) == 0)
+			parts[i].run();
+	}
 	perch_tool_binding_free(confined);
 	perch_tool_binding_free(binding);
 	perch_host_free(host);
