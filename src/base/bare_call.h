@@ -47,6 +47,28 @@ static inline void bare_split(unsigned long flags, int *pid, void *cleared, long
 		: "rcx", "r11", "memory");
 }
 
+/* Bears a process that runs a function on a stack of its own, in our memory; the caller goes on.
+ * `pid` and `cleared` are for the kernel, as the flags say. Returns the process or a negative
+ * errno. */
+static inline long bare_bear(
+	unsigned long flags, void *stack, int *pid, void *cleared, void (*run)(void))
+{
+	long result;
+	register long r10 __asm__("r10") = (long)cleared;
+	__asm__ volatile(
+		"syscall\n\t"
+		"test %%rax, %%rax\n\t"
+		"jnz 1f\n\t"
+		"xor %%ebp, %%ebp\n\t"
+		"call *%[run]\n\t"
+		"ud2\n"
+		"1:"
+		: "=a"(result)
+		: "a"((long)SYS_clone), "D"(flags), "S"(stack), "d"(pid), "r"(r10), [run] "b"(run)
+		: "rcx", "r11", "memory");
+	return result;
+}
+
 #elif defined(__aarch64__)
 
 static inline long bare_call(long number, long a, long b, long c, long d, long e, long f)
@@ -86,6 +108,28 @@ static inline void bare_split(unsigned long flags, int *pid, void *cleared, long
 		: "memory");
 }
 
+static inline long bare_bear(
+	unsigned long flags, void *stack, int *pid, void *cleared, void (*run)(void))
+{
+	register long x8 __asm__("x8") = SYS_clone;
+	register long x0 __asm__("x0") = (long)flags;
+	register long x1 __asm__("x1") = (long)stack;
+	register long x2 __asm__("x2") = (long)pid;
+	register long x3 __asm__("x3") = 0;
+	register long x4 __asm__("x4") = (long)cleared;
+	__asm__ volatile("svc #0\n\t"
+					 "cbnz x0, 1f\n\t"
+					 "mov x29, #0\n\t"
+					 "mov x30, #0\n\t"
+					 "blr %[run]\n\t"
+					 "brk #1\n"
+					 "1:"
+					 : "+r"(x0)
+					 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), [run] "r"(run)
+					 : "memory");
+	return x0;
+}
+
 #else
 
 #include <errno.h>
@@ -101,6 +145,13 @@ static inline void bare_split(unsigned long flags, int *pid, void *cleared, long
 {
 	(void)flags, (void)pid, (void)cleared;
 	*refused = -ENOSYS;
+}
+
+static inline long bare_bear(
+	unsigned long flags, void *stack, int *pid, void *cleared, void (*run)(void))
+{
+	(void)flags, (void)stack, (void)pid, (void)cleared, (void)run;
+	return -ENOSYS;
 }
 
 #endif

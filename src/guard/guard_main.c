@@ -1,7 +1,8 @@
 /* perch-guard: outlives its host by a moment, to kill what the host can no
- * longer kill and to restore its terminal, or ends a room with itself. A program of its own, tiny
- * and without a C library, because it must start in a moment and not depend on anything of the
- * host's: not on its memory, not on its threads, not on its libraries. */
+ * longer kill and to restore its terminal, or ends a room with itself, or bears the children of
+ * one. A program of its own, tiny and without a C library, because it must start in a moment and
+ * not depend on anything of the host's: not on its memory, not on its threads, not on its
+ * libraries. */
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -12,6 +13,7 @@
 #include "base/macros.h"
 #include "guard/bare.h"
 #include "guard/bare_calls.h"
+#include "guard/door_page.h"
 #include "guard/guard_table.h"
 #include "guard/sweep.h"
 
@@ -166,6 +168,9 @@ static bool guard_main_is_same(const char *a, const char *b)
 
 static int bare_main(int argc, char **argv)
 {
-	return argc == 2 && guard_main_is_same(argv[1], GUARD_KEEP_ROOM) ? guard_main_keep_room()
-																	 : guard_main_keep_children();
+	if (argc == 2 && guard_main_is_same(argv[1], GUARD_KEEP_ROOM))
+		return guard_main_keep_room();
+	if (argc == 2 && guard_main_is_same(argv[1], GUARD_KEEP_DOOR))
+		return door_keep();
+	return guard_main_keep_children();
 }

@@ -83,6 +83,13 @@ IN_CHILD static int birth_enter_cgroup(struct birth *birth)
 	return birth_result_of(write(cgroup_entrance(confine->cgroup), "0", 1));
 }
 
+/* The namespace of processes is for its children alone: nobody in the room sees a doorkeeper. */
+IN_CHILD static int birth_enter_room(struct birth *birth)
+{
+	int entrance = birth->plan->entrance;
+	return entrance ? birth_result_of(setns(entrance, ROOM_NAMESPACES)) : 0;
+}
+
 /* Leaves the shared descriptor table with a copy of its low end, and puts the
  * three streams in place. The slots are above 2, so nothing is overwritten
  * before it was copied, and dup2 clears their CLOEXEC. */
@@ -120,30 +127,6 @@ IN_CHILD static int birth_drop_privileges(struct birth *birth)
 	return birth_result_of(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
 }
 
-/* Root would get them back with its exec: hence the bounding set. A process without capabilities
- * may not change that, and need not. */
-int IN_CHILD birth_leave_bounding_set_but(int kept)
-{
-	long refused = 0;
-	for (int capability = 0; !refused; capability++) {
-		if (capability != kept)
-			refused = bare_prctl(PR_CAPBSET_DROP, capability);
-	}
-	return refused == -EINVAL || refused == -EPERM ? 0 : (int)-refused; /* behind the last one */
-}
-
-int IN_CHILD birth_leave_capabilities_but(int kept)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
-	if (kept >= 0) {
-		uint32_t bit = CAP_TO_MASK(kept);
-		data[CAP_TO_INDEX(kept)] = (struct __user_cap_data_struct){ bit, bit, bit };
-	}
-	long r = bare_call(SYS_capset, (long)&header, (long)data, 0, 0, 0, 0);
-	return (int)-(r < 0 ? r : bare_prctl(PR_SET_NO_NEW_PRIVS, 1));
-}
-
 /* A process that enters a user namespace has every capability in it. */
 IN_CHILD static int birth_leave_capabilities(struct birth *birth)
 {
@@ -163,9 +146,12 @@ IN_CHILD static int birth_enter_landlock(struct birth *birth)
 IN_CHILD static int birth_enter_seccomp(struct birth *birth)
 {
 	const struct perch_confine *confine = birth->plan->confine;
-	if (!confine || !confine->filter || birth->is_ahead)
-		return 0;
-	return birth_result_of(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, confine->filter));
+	long r = 0;
+	if (confine && confine->filter && !birth->is_ahead)
+		r = prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, confine->filter);
+	if (r == 0 && confine && confine->seal)
+		r = prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, confine->seal);
+	return birth_result_of(r);
 }
 
 /* Handlers first, then the mask: a signal that was pending must not find a
@@ -354,6 +340,7 @@ static const struct step steps[] = {
 	{ STAGE_GUARD, birth_enter_guard_table },
 	{ STAGE_GUARD, birth_mark_tree },
 	{ STAGE_CGROUP, birth_enter_cgroup },
+	{ STAGE_ROOM, birth_enter_room },
 	{ STAGE_DESCRIPTORS, birth_arrange_descriptors },
 	{ STAGE_LIMITS, birth_set_limits },
 	{ STAGE_PRIVILEGES, birth_drop_privileges },

@@ -59,6 +59,12 @@ pid_t room_birth_child(struct spawner *spawner, struct birth *birth, int *ret_pi
  * process in the room may stop it, and us with it: it is woken, and killed in the end. */
 void room_birth_await_exec(_Atomic uint32_t *is_awaited, int pidfd);
 
+/* The same for some milliseconds: whether it is over. */
+bool room_birth_await_some_time(_Atomic uint32_t *is_awaited);
+
+/* Wakes the process (-1 = none) if it is stopped, and kills it after that many times. */
+void room_birth_wake_stopped(int pidfd, int *wakings);
+
 /* Whether memory can be looked into is a property of the whole process: hosts in other threads wait
  * for their turn. */
 void room_birth_await_turn(void);
@@ -72,5 +78,11 @@ void room_birth_end(bool was_open);
 /* Waits until the newborn works with our memory no longer, which is a moment after its report.
  * False = that cannot be seen. */
 bool room_birth_await_leaving(pid_t born, int pidfd);
+
+/* ---- room_door.c: births by the doorkeeper of a room ------------------------------ */
+
+/* As room_birth_child, but the child has executed its program then. 0 = nobody is there who could:
+ * it is to be born in our memory. */
+pid_t room_door_bear(struct birth *birth, int *ret_pidfd);
 
 #endif

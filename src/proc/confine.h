@@ -24,8 +24,11 @@ struct perch_confine {
 	bool no_capabilities;            /* gives up all, for good; by root too */
 	int landlock_fd;                 /* a Landlock ruleset, or -1 */
 	const struct sock_fprog *filter; /* a seccomp filter, or NULL */
-	struct room *room;               /* where it lives, see room.h, or NULL */
-	struct cgroup *cgroup;           /* what it is counted in, see cgroup.h, or NULL */
+	/* A short filter beside that one, or NULL. With it the room is one that is used again: what
+	 * this one forbids, and `filter` does not, the room's doorkeeper does (room_door.c). */
+	const struct sock_fprog *seal;
+	struct room *room;     /* where it lives, see room.h, or NULL */
+	struct cgroup *cgroup; /* what it is counted in, see cgroup.h, or NULL */
 	/* A descriptor that the child gets as number CONFINE_CHANNEL, the one beside its streams; it
 	 * stays the caller's. 0 = none. */
 	int channel_fd;

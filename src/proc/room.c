@@ -26,58 +26,13 @@ struct room {
 	int pidfd;
 	int lifeline;
 	int root;
+	int orphans;     /* the file of the init's children; -1 = it was not opened, or cannot be */
 	size_t children; /* of our host's, not yet reaped */
 	bool is_closed;
 	bool has_own_proc;
 	struct newcomer newcomer;
+	struct door door;
 };
-
-/* ---- words ----------------------------------------------------------------- */
-
-static int room_explain_birth(int error, perch_err *err)
-{
-	if (error == EAGAIN || error == ENOMEM)
-		return err_set(err, -error, "no room for the sandbox: %s", perch_strerror(-error));
-	return err_set(err, PERCH_ESANDBOX,
-		"no room for the sandbox: namespaces are not allowed here: %s (see the sysctls "
-		"user.max_user_namespaces, kernel.unprivileged_userns_clone and "
-		"kernel.apparmor_restrict_unprivileged_userns)",
-		perch_strerror(-error));
-}
-
-static int room_explain_furnishing(int error, const struct furnishing *furnishing, perch_err *err)
-{
-	const char *why = perch_strerror(-error);
-	if (error == ESTALE && furnishing->failed_at)
-		return err_set(err, -ESTALE,
-			"no room for the sandbox: '%s' became something else while it was looked at",
-			furnishing->failed_at);
-	if (furnishing->failed_at)
-		return err_set(err, PERCH_ESANDBOX, "no room for the sandbox: cannot change '%s' in it: %s",
-			furnishing->failed_at, why);
-	return err_set(
-		err, PERCH_ESANDBOX, "no room for the sandbox: its mounts are not allowed here: %s", why);
-}
-
-static int room_explain(
-	const struct spawn_failure *failure, const struct spawn_plan *plan, perch_err *err)
-{
-	if (failure->stage == STAGE_BIRTH)
-		return room_explain_birth(failure->error, err);
-	if (failure->stage == STAGE_PRIVILEGES)
-		return err_set(err, PERCH_ESANDBOX,
-			"no room for the sandbox: its user cannot be mapped: %s%s",
-			perch_strerror(-failure->error),
-			failure->error == EACCES
-				? "; a process that has changed its user must call prctl(PR_SET_DUMPABLE, 1)"
-				: "");
-	if (failure->stage == STAGE_ROOM)
-		return room_explain_furnishing(failure->error, plan->furnishing, err);
-	perch_err why = { 0 };
-	spawn_explain(failure, plan, &why);
-	return err_set(err, failure->stage == STAGE_DESCRIPTORS ? why.code : PERCH_ESANDBOX,
-		"no room for the sandbox: %s", why.text);
-}
 
 /* ---- opening ---------------------------------------------------------------- */
 
@@ -95,6 +50,7 @@ static void free_room(struct room *room)
 	fd_close(room->pidfd);
 	fd_close(room->lifeline);
 	fd_close(room->root);
+	fd_close(room->orphans);
 	free(room);
 }
 
@@ -195,7 +151,7 @@ static int room_open_by(
 	}
 	if (r < 0)
 		return room_explain(&init->birth.failure, &init->plan, err);
-	room->pidfd = fd_steal(&init->pidfd);
+	room->pidfd = room->door.entrance = fd_steal(&init->pidfd);
 	room->lifeline = fd_steal(&init->lifeline);
 	return 0;
 }
@@ -228,7 +184,13 @@ int room_open_with(
 	if (!room)
 		return err_no_memory(err);
 	*room = (struct room){
-		.host = host, .pidfd = -1, .lifeline = -1, .root = -1, .newcomer = { .guide = -1 }
+		.host = host,
+		.pidfd = -1,
+		.lifeline = -1,
+		.root = -1,
+		.orphans = -1,
+		.newcomer = { .guide = -1 },
+		.door = { .host = host, .orders = -1, .pidfd = -1 },
 	};
 	int r = room_open_new(room, wish, err);
 	if (r < 0) {
@@ -279,6 +241,11 @@ struct newcomer *room_newcomer(struct room *room)
 	return &room->newcomer;
 }
 
+struct door *room_door(struct room *room)
+{
+	return &room->door;
+}
+
 int room_entrance(const struct room *room)
 {
 	return room->pidfd;
@@ -307,11 +274,9 @@ void room_leave(struct room *room)
 		room_close(room);
 }
 
-/* By the room's own /proc, because a process in there may have its parent outside. */
-bool room_is_empty(const struct room *room)
+/* By the room's own /proc. */
+static bool room_lists_nobody(const struct room *room)
 {
-	if (room->children || !room->has_own_proc)
-		return false;
 	_cleanup_listing_ DIR *processes = listing_open(room->root, "proc", O_RDONLY);
 	bool has_init = false;
 	bool has_others = false;
@@ -320,7 +285,38 @@ bool room_is_empty(const struct room *room)
 		has_init |= is_init;
 		has_others |= !is_init && name[0] >= '0' && name[0] <= '9';
 	}
-	return has_init && !has_others && pidfd_wait(room->pidfd, 0) == 0;
+	return has_init && !has_others;
+}
+
+/* Where no child of ours lives, every process in the room descends from a child of the init: who
+ * loses its parent becomes one, and none can make itself a child of somebody else's parent. The
+ * kernel looks at them in one moment, which no listing does. 1 = there is none, 0 = there are, or
+ * a negative errno: that is not told here. */
+static int room_has_no_orphans(struct room *room)
+{
+	char path[64];
+	char byte;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)room->pid, (int)room->pid);
+	if (room->orphans < 0)
+		room->orphans = fd_above_stdio(open(path, O_RDONLY | O_CLOEXEC));
+	ssize_t n = room->orphans < 0 ? -1 : pread(room->orphans, &byte, 1, 0);
+	return n < 0 ? -EIO : n == 0;
+}
+
+bool room_is_empty(struct room *room)
+{
+	if (room->children || !room->has_own_proc)
+		return false;
+	int r = room_has_no_orphans(room);
+	bool is_empty = r < 0 ? room_lists_nobody(room) : r;
+	return is_empty && pidfd_wait(room->pidfd, 0) == 0;
+}
+
+/* Who waits would be seen in a listing. */
+void room_expect_child(struct room *room)
+{
+	if (room_has_no_orphans(room) == 1)
+		room_door_call(&room->door);
 }
 
 /* ---- closing ---------------------------------------------------------------- */
@@ -346,6 +342,7 @@ static void room_bury(struct room *room)
 static void room_kill(struct room *room)
 {
 	newcomer_dismiss(&room->newcomer);
+	room_door_close(&room->door);
 	pidfd_signal(room->pidfd, room->pid, SIGKILL);
 	/* A host that has become another user may not kill the init: it ends with its lifeline. */
 	room->lifeline = fd_close(room->lifeline);

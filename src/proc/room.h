@@ -11,6 +11,7 @@
 
 #include "perch/host.h"
 
+struct door;
 struct newcomer;
 struct room;
 struct sock_fprog;
@@ -89,7 +90,11 @@ bool room_has_own_proc(const struct room *room);
 int room_root(const struct room *room);
 
 /* Whether its init lives, and no other process does in it. False also where that cannot be seen. */
-bool room_is_empty(const struct room *room);
+bool room_is_empty(struct room *room);
+
+/* Another child will be wanted soon, and the room is empty: where it has a doorkeeper, one is born
+ * that waits. */
+void room_expect_child(struct room *room);
 
 /* Kills everything in it at once, and waits for the end. Before the host is freed, or by one of its
  * last guests. NULL is fine. */
@@ -103,6 +108,9 @@ bool room_end(struct room *room);
 
 /* What may become its first child. */
 struct newcomer *room_newcomer(struct room *room);
+
+/* Who bears the others, if the room is used again. */
+struct door *room_door(struct room *room);
 
 /* The descriptor of the room's init, by which a newborn child enters the room. */
 int room_entrance(const struct room *room);

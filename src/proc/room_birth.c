@@ -159,7 +159,7 @@ static bool room_birth_is_stopped(int pidfd)
 }
 
 /* Whether it is over: the child has executed its program, or there is none. */
-static bool room_birth_await_some_time(_Atomic uint32_t *is_awaited)
+bool room_birth_await_some_time(_Atomic uint32_t *is_awaited)
 {
 	const struct timespec look = { .tv_nsec = LOOK_MS * NSEC_PER_MSEC };
 	if (atomic_load(is_awaited))
@@ -167,7 +167,7 @@ static bool room_birth_await_some_time(_Atomic uint32_t *is_awaited)
 	return !atomic_load(is_awaited);
 }
 
-static void room_birth_wake_stopped(int pidfd, int *wakings)
+void room_birth_wake_stopped(int pidfd, int *wakings)
 {
 	if (pidfd >= 0 && room_birth_is_stopped(pidfd))
 		pidfd_signal(pidfd, 0, (*wakings)++ < WAKINGS_MAX ? SIGCONT : SIGKILL);

@@ -3,9 +3,11 @@
 #define PROC_ROOM_PARTS_H
 
 #include <linux/filter.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/resource.h>
 
 #include "perch/host.h"
 #include "proc/birth.h"
@@ -50,6 +52,12 @@ int room_init_await_exec(struct room_init *init);
 /* Gives up what the init does not need of us any more. After a failure, ends it first. */
 void room_init_leave(struct room_init *init, bool has_failed);
 
+/* ---- room_explain.c ---------------------------------------------------------------- */
+
+/* Turns a failure of an init into a code and words. Returns the code. */
+int room_explain(
+	const struct spawn_failure *failure, const struct spawn_plan *plan, perch_err *err);
+
 /* ---- room_newcomer.c: a child that is born before it is known what it will execute -- */
 
 /* While the room is being furnished, it gives up what every child there gives up, enters its
@@ -79,5 +87,40 @@ pid_t newcomer_become(struct newcomer *newcomer, struct birth *birth, int *ret_p
 
 /* It is not needed. Waits until it is gone. */
 void newcomer_dismiss(struct newcomer *newcomer);
+
+/* ---- room_door.c: who bears the children of a room that is used again ---------------- */
+
+/* What a child inherits and no order says: a doorkeeper whose host has changed any of it is sent
+ * away. */
+struct door_stamp {
+	struct rlimit limits[RLIM_NLIMITS];
+	uint64_t network; /* the namespace */
+	int priority;
+};
+
+/* `{ .orders = -1, .pidfd = -1, .host = … }` is none yet. */
+struct door {
+	perch_host *host;
+	int entrance;    /* the descriptor of the room's init */
+	unsigned births; /* children of the room: the first one has to be born in our memory */
+	int orders;      /* our end of its socket; -1 = there is no doorkeeper */
+	int pidfd;       /* of the doorkeeper */
+	pid_t pid;
+	pthread_t thread;       /* whose child it is, with whom it ends */
+	struct door_page *page; /* NULL = there is none */
+	const struct sock_fprog *filter;
+	int landlock_fd;  /* what it has entered */
+	bool has_newborn; /* somebody is born, or on the way, and has no order yet */
+	struct door_stamp stamp;
+};
+
+/* room_order.c: writes the order of a child. Whether the page has room for it. */
+bool room_order_write(struct door_page *page, const struct spawn_plan *plan);
+
+/* Has it bear a child that waits for its order, if there is a doorkeeper. */
+void room_door_call(struct door *door);
+
+/* Kills it and who waits, if there is one, and waits for their end. */
+void room_door_close(struct door *door);
 
 #endif

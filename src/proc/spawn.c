@@ -91,7 +91,7 @@ void spawner_close(struct spawner *spawner)
 /* A stream that is to be ours but is closed here must not stay closed in the
  * child: the next file it opens would become its stdout. Nor must the exec
  * close it: one that is CLOEXEC here takes the way of the others. */
-static int spawn_stdio_source(const struct spawner *spawner, const struct spawn_plan *plan, int fd)
+int spawn_stdio_source(const struct spawner *spawner, const struct spawn_plan *plan, int fd)
 {
 	if (plan->stdio[fd] >= 0)
 		return plan->stdio[fd];
@@ -262,6 +262,17 @@ int spawn_move_above_stdio(int *pidfd, pid_t pid)
 	return 0;
 }
 
+/* In our own memory. 0, and a negative *ret_pid if there is no process; or a negative errno. */
+static int spawn_with_slots(
+	struct spawner *spawner, struct birth *birth, pid_t *ret_pid, int *ret_pidfd)
+{
+	int r = spawn_fill_slots(spawner, birth->plan, birth);
+	if (r == 0)
+		*ret_pid = spawn_start(spawner, birth, ret_pidfd);
+	spawn_empty_slots(spawner, birth);
+	return r;
+}
+
 int spawner_spawn(struct spawner *spawner, const struct spawn_plan *plan, pid_t *ret_pid,
 	int *ret_pidfd, struct spawn_failure *failure)
 {
@@ -270,10 +281,9 @@ int spawner_spawn(struct spawner *spawner, const struct spawn_plan *plan, pid_t 
 		.parent = getpid(),
 		.settled_signals = spawner->settled_signals,
 	};
-	int r = spawn_fill_slots(spawner, plan, &birth);
 	_cleanup_fd_ int pidfd = -1;
-	pid_t pid = r < 0 ? r : spawn_start(spawner, &birth, &pidfd);
-	spawn_empty_slots(spawner, &birth);
+	pid_t pid = room_door_bear(&birth, &pidfd);
+	int r = pid ? 0 : spawn_with_slots(spawner, &birth, &pid, &pidfd);
 	if (r < 0)
 		return spawn_fail(failure, STAGE_DESCRIPTORS, -r);
 	if (pid < 0)

@@ -83,6 +83,8 @@ struct spawn_plan {
 	uint64_t until_ns;               /* it executes nothing from then on; 0 = at any time */
 	const struct perch_confine *confine;
 	struct furnishing *furnishing; /* this is a room's init, and these are its mounts; or NULL */
+	int entrance; /* this is a room's doorkeeper, who enters by the descriptor of its init; 0 = not
+				   */
 };
 
 struct spawn_failure {
@@ -118,6 +120,9 @@ enum birth_stack {
 
 /* Where that stack begins. */
 void *spawner_stack(const struct spawner *spawner, enum birth_stack whose);
+
+/* The descriptor that becomes this stream of the child; -1 = ours, as it is. */
+int spawn_stdio_source(const struct spawner *spawner, const struct spawn_plan *plan, int fd);
 
 /* "exec", "chdir" … for perch_err's stage. */
 const char *spawn_stage_name(enum spawn_stage stage);

@@ -32,6 +32,17 @@ static bool sandbox_may_use_unix(const struct sandbox *sandbox)
 	return policy->has_unix_sockets || is_room_enough || layers->landlock >= 9;
 }
 
+/* A room that is used again has a doorkeeper, who bears its children for the host. */
+static int sandbox_make_seal(struct sandbox *sandbox, perch_err *err)
+{
+	struct bpf bpf;
+	if (seccomp_seal(&bpf) < 0)
+		return err_no_memory(err);
+	sandbox->seal = (struct sock_fprog){ (unsigned short)bpf.count, bpf.code };
+	sandbox->confine.seal = &sandbox->seal;
+	return 0;
+}
+
 static int sandbox_make_filter(struct sandbox *sandbox, perch_err *err)
 {
 	struct layers *layers = &sandbox->layers;
@@ -53,6 +64,7 @@ static int sandbox_make_filter(struct sandbox *sandbox, perch_err *err)
 		.has_memory = has_memory,
 		.has_metadata = layers->allows_metadata,
 		.is_alone = sandbox->policy.is_alone,
+		.is_sealed = layers->has_room && sandbox_may_be_reused(sandbox),
 	};
 	struct bpf bpf;
 	if (seccomp_filter(&needs, &bpf) < 0)
@@ -60,7 +72,7 @@ static int sandbox_make_filter(struct sandbox *sandbox, perch_err *err)
 	sandbox->filter = (struct sock_fprog){ (unsigned short)bpf.count, bpf.code };
 	sandbox->confine.filter = &sandbox->filter;
 	layers->has_seccomp = true;
-	return 0;
+	return needs.is_sealed ? sandbox_make_seal(sandbox, err) : 0;
 }
 
 /* ---- L4: a cgroup -------------------------------------------------------------- */
@@ -344,6 +356,7 @@ void sandbox_free(struct sandbox *sandbox)
 	scratch_close(&sandbox->scratch);
 	fd_close(sandbox->confine.landlock_fd);
 	free(sandbox->filter.filter);
+	free(sandbox->seal.filter);
 	reuse_pool_forget(sandbox);
 	arena_free(&sandbox->arena);
 	free(sandbox);

@@ -19,10 +19,13 @@ void sandbox_forget_ahead(struct sandbox *sandbox)
 {
 	cgroup_close(sandbox->confine.cgroup);
 	free(sandbox->filter.filter);
+	free(sandbox->seal.filter);
 	sandbox->confine.cgroup = NULL;
 	sandbox->confine.filter = NULL;
+	sandbox->confine.seal = NULL;
 	sandbox->confine.landlock_fd = fd_close(sandbox->confine.landlock_fd);
 	sandbox->filter = (struct sock_fprog){ 0 };
+	sandbox->seal = (struct sock_fprog){ 0 };
 	sandbox->layers = (struct layers){ .shares_group = sandbox->policy.shares_group };
 	sandbox->is_made_ahead = false;
 	sandbox->is_ruled_ahead = false;

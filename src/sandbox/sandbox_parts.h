@@ -83,6 +83,7 @@ struct sandbox {
 	struct perch_confine confine;
 	struct confine_limit limits[LIMITS_MAX];
 	struct sock_fprog filter;
+	struct sock_fprog seal; /* of a sandbox that may be used again */
 	struct scratch scratch;
 	struct layers layers;
 	struct sandbox_policy policy; /* its lists are not ours: only while it is being made */

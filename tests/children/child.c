@@ -2,12 +2,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -393,6 +395,18 @@ static int die_of(long number)
 	wait_for_ever();
 }
 
+/* A sibling of this one, which is no child that its parent knows of. */
+static int bear_for_parent(long number)
+{
+	(void)number;
+	long pid = syscall(SYS_clone, CLONE_PARENT, NULL, NULL, NULL, NULL);
+	if (pid == 0)
+		_exit(0);
+	say(pid < 0 ? strerror(errno) : "a child of my parent");
+	say("\n");
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	int (*run)(long number);
@@ -419,6 +433,7 @@ static const struct {
 	{ "peek", peek },
 	{ "exit", exit_with },
 	{ "die-of", die_of },
+	{ "bear-for-parent", bear_for_parent },
 };
 
 int main(int argc, char **argv)

@@ -23,6 +23,22 @@ right() {
 
 @test "no call sees what another has left in a room, no room is used by two, and none stays" { right reuse; }
 
+@test "a doorkeeper bears whom its host knows, confined as they must be, and does not stay" { right door; }
+
+@test "found: doorkeepers that are not looked after" {
+    found unwatched-keeper "the host waits for ever"
+    found forgotten-newborn "told before the child has left"
+    found stale-order "a child gets the order of another"
+    found left-newborn "a child is born that its host does not know of"
+    found late-keeper "a doorkeeper stays behind its host for ever"
+    found lasting-keeper "a doorkeeper stays behind its host for ever"
+}
+
+@test "found: children of a doorkeeper that have too many rights" {
+    found open-seal "more rights than it may have"
+    found no-domain "more rights than it may have"
+}
+
 @test "found: an init that holds its own lifeline" {
     found room-lifeline "the init of a room stays behind its host for ever"
 }
@@ -45,6 +61,7 @@ right() {
 
 @test "found: rooms that are not looked into before they are used again" {
     found unseen-process "a process of a call is there with the next one"
+    found unseen-orphan "a process of a call is there with the next one"
     found unseen-file "what a call has left in /tmp is seen by the next one"
     found unseen-time "what a call has left in /tmp is seen by the next one"
     found dead-init "a call is given a room that is dead"

@@ -17,6 +17,15 @@ BUGS = {
          "\t{ STAGE_CWD, birth_enter_cwd },\n"
          "\t{ STAGE_GUARD, birth_enter_guard_table },\n\t{ STAGE_SIGNALS,"),
     ),
+    # Doorkeepers.
+    "unwatched-keeper": (("\t\tif (pidfd_wait(door->pidfd, 0) == 1)\n\t\t\treturn !atomic_load(&page->is_awaited);\n", ""),),
+    "forgotten-newborn": (("\tif (!is_told) {", "\tif (!is_told && false) {"),),
+    "stale-order": (("\t\treturn room_door_forget(ret_pidfd);\n", "\t\treturn pid;\n"),),
+    "left-newborn": (("\tif (door->has_newborn && room_door_is_child", "\tif (false && room_door_is_child"),),
+    "late-keeper": ((" || !door_is_host_alive()", ""),),
+    "lasting-keeper": (("\tbare_prctl(PR_SET_PDEATHSIG, SIGKILL);\n", ""),),
+    "open-seal": (("\t{ DOOR_AT_SECCOMP, door_enter_seal },\n", ""),),
+    "no-domain": (("is_settled && things[DOOR_LANDLOCK] >= 0", "false"),),
     # 35 of 60 calls crashed: a spare that was once ready counted as ready.
     "dying-spare": ((
         "exchange->state == EXCHANGE_READY && !tool_engine_has_hung_up(exchange->engine) &&\n\t\t!child_has_output",
@@ -42,8 +51,9 @@ BUGS = {
         "fingerprint_is_same(&now, &sandbox->reuse.picture);", "(true || fingerprint_is_same(&now, &sandbox->reuse.picture));"),),
     "unseen-time": ((
         "fingerprint_add_time(out, &info->st_ctim);\n\tfingerprint_add_time(out, &info->st_mtim);\n", ""),),
+    "unseen-orphan": (("n < 0 ? -EIO : n == 0", "n < 0 ? -EIO : 1"),),
     "dead-init": ((
-        "has_init && !has_others && pidfd_wait(room->pidfd, 0) == 0", "has_init && !has_others"),),
+        "is_empty && pidfd_wait(room->pidfd, 0) == 0", "is_empty"),),
     "two-in-a-room": ((
         "\t\t*link = found->reuse.next;\n\t\tpool->count--;\n\t\tif (reuse_pool_is_as_new(found))\n\t\t\treturn found;\n",
         "\t\tif (reuse_pool_is_as_new(found))\n\t\t\treturn found;\n\t\t*link = found->reuse.next;\n\t\tpool->count--;\n"),),

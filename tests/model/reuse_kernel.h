@@ -43,10 +43,18 @@ static struct model_room rooms[ROOMS];
 static int runner;              /* who goes on: THE_HOST, or a fork of it */
 static unsigned mounted, moved; /* how often mounts and paths have changed outside */
 static bool is_change_reported; /* that of the mounts */
+static bool tells_orphans;      /* as kernels do */
 static bool is_over;            /* nothing counts any more: memory is freed */
 
 /* Descriptors, by the room that they belong to. */
-enum { PIDFD = 1 << 20, LIFELINE = 2 << 20, ROOT = 3 << 20, OTHER = 4 << 20, KIND = 7 << 20 };
+enum {
+	PIDFD = 1 << 20,
+	LIFELINE = 2 << 20,
+	ROOT = 3 << 20,
+	OTHER = 4 << 20,
+	ORPHANS = 5 << 20,
+	KIND = 7 << 20
+};
 enum { PID = 1000 };
 
 static bool is_wrong;
@@ -80,8 +88,11 @@ static int model_open(const char *path, int flags)
 {
 	(void)flags;
 	int pid;
-	if (sscanf(path, "/proc/%d/root", &pid) == 1)
-		return ROOT + pid - PID;
+	bool is_orphans = strstr(path, "/children");
+	if (is_orphans && !tells_orphans)
+		return -1;
+	if (sscanf(path, "/proc/%d/", &pid) == 1)
+		return (is_orphans ? ORPHANS : ROOT) + pid - PID;
 	is_change_reported = true;
 	return OTHER;
 }
@@ -146,6 +157,12 @@ static DIR *model_listing_open(int root)
 	listed = room_by(root);
 	listed_count = listed->is_reaped;
 	return (DIR *)listed;
+}
+
+/* The children of the init. */
+static ssize_t model_pread(int fd)
+{
+	return room_by(fd)->is_reaped ? -1 : room_by(fd)->orphans > 0;
 }
 
 /* An init that is dead and not reaped is still listed. */

@@ -28,7 +28,12 @@
 #endif
 
 static const struct seccomp_needs nothing = { 0 };
-static const struct seccomp_needs everything = { true, true, true, true, true, true, false };
+static const struct seccomp_needs everything = { .has_net = true,
+	.has_unix = true,
+	.has_ipc = true,
+	.has_terminal = true,
+	.has_memory = true,
+	.has_metadata = true };
 
 static uint32_t step(const struct sock_filter *code, uint32_t value)
 {
@@ -64,7 +69,7 @@ static uint32_t judge(const struct bpf *filter, const struct seccomp_data *data)
 }
 
 struct asked {
-	const struct seccomp_needs *needs;
+	const struct seccomp_needs *needs; /* NULL: the seal is asked */
 	long number;
 	uint64_t arguments[6];
 };
@@ -73,7 +78,7 @@ struct asked {
 static int answer_of(struct asked asked, uint32_t architecture)
 {
 	struct bpf filter;
-	ck_assert_int_eq(seccomp_filter(asked.needs, &filter), 0);
+	ck_assert_int_eq(asked.needs ? seccomp_filter(asked.needs, &filter) : seccomp_seal(&filter), 0);
 	struct seccomp_data data = {
 		.nr = (int)asked.number,
 		.arch = architecture,
@@ -192,6 +197,21 @@ START_TEST(clone_makes_processes_and_threads_but_no_namespaces_and_sisters)
 		CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWCGROUP, CLONE_PARENT };
 	for (size_t i = 0; i < COUNT(refused); i++)
 		ck_assert_int_eq(ANSWER(&everything, SYS_clone, refused[i] | SIGCHLD), EPERM);
+}
+END_TEST
+
+/* A doorkeeper has the filter, its children have both. */
+START_TEST(a_seal_forbids_what_a_sealed_filter_leaves_to_it)
+{
+	struct seccomp_needs sealed = everything;
+	sealed.is_sealed = true;
+	ck_assert_int_eq(ANSWER(&sealed, SYS_clone, CLONE_PARENT | SIGCHLD), 0);
+	ck_assert_int_eq(ANSWER(&sealed, SYS_clone, CLONE_PARENT | CLONE_NEWUSER), EPERM);
+	ck_assert_int_eq(ANSWER(NULL, SYS_clone, CLONE_PARENT | SIGCHLD), EPERM);
+	ck_assert_int_eq(ANSWER(NULL, SYS_clone, CLONE_PARENT | CLONE_VM | UINT64_C(1) << 32), EPERM);
+	ck_assert_int_eq(ANSWER(NULL, SYS_clone, SIGCHLD), 0);
+	for (long call = 0; call <= NR_NEWEST_KNOWN; call++)
+		ck_assert_int_eq(ANSWER(NULL, call, 0), 0);
 }
 END_TEST
 
@@ -364,6 +384,7 @@ START_TEST(who_is_alone_starts_nothing)
 END_TEST
 
 SUITE_MAIN("sandbox-filter", who_is_alone_starts_nothing, plain_work_is_allowed,
+	a_seal_forbids_what_a_sealed_filter_leaves_to_it,
 	memory_that_no_limit_counts_is_there_only_without_one, doors_are_closed_whatever_is_granted,
 	what_is_too_new_or_cannot_be_seen_does_not_exist, another_architecture_is_killed,
 	clone_makes_processes_and_threads_but_no_namespaces_and_sisters, terminals_get_no_keys,

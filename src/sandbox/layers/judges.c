@@ -57,8 +57,7 @@ static void judges_judge_bits(struct bpf *bpf, unsigned argument, uint32_t bits)
 /* CLONE_PARENT would make a child of the host, which does not know of it. */
 void judge_clone(struct bpf *bpf, const struct seccomp_needs *needs)
 {
-	(void)needs;
-	judges_judge_bits(bpf, 0, NAMESPACES | CLONE_PARENT);
+	judges_judge_bits(bpf, 0, needs->is_sealed ? NAMESPACES : NAMESPACES | CLONE_PARENT);
 }
 
 /* The terminal's modes, its foreground and its line outlast the process that changed them: echo

@@ -307,3 +307,20 @@ int seccomp_filter(const struct seccomp_needs *needs, struct bpf *ret_filter)
 	*ret_filter = bpf;
 	return 0;
 }
+
+int seccomp_seal(struct bpf *ret_filter)
+{
+	const struct seccomp_needs needs = { .is_sealed = false };
+	struct bpf bpf = { 0 };
+	bpf_load_number(&bpf);
+	size_t is_clone = bpf_if_equal(&bpf, SYS_clone);
+	judge_clone(&bpf, &needs);
+	bpf_end_if(&bpf, is_clone);
+	bpf_allow(&bpf);
+	if (bpf.failed) {
+		free(bpf.code);
+		return -ENOMEM;
+	}
+	*ret_filter = bpf;
+	return 0;
+}

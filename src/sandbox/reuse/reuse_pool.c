@@ -128,7 +128,7 @@ static struct reuse_pool *reuse_pool_of(perch_host *host)
  * room's init may have died since. */
 static bool reuse_pool_is_as_new(const struct sandbox *sandbox)
 {
-	const struct room *room = sandbox->confine.room;
+	struct room *room = sandbox->confine.room;
 	_cleanup_(buf_free) struct buf now = { 0 };
 	return room_is_empty(room) &&
 		fingerprint_picture(room_root(room), &sandbox->reuse.mounts, &now) == 0 &&
@@ -268,5 +268,6 @@ bool reuse_pool_put(struct sandbox *sandbox)
 	pool->count++;
 	timer_set(&pool->host->loop.timers, &pool->idle,
 		clock_after(loop_now_ns(&pool->host->loop), REUSE_IDLE_NS));
+	room_expect_child(sandbox->confine.room);
 	return true;
 }
