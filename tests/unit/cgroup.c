@@ -253,13 +253,19 @@ START_TEST(where_none_can_be_made_that_is_said)
 }
 END_TEST
 
+static pid_t one_that_has_died(void)
+{
+	pid_t pid = fork();
+	if (pid == 0)
+		_exit(0);
+	waitpid(pid, NULL, 0);
+	return pid;
+}
+
 START_TEST(what_killed_hosts_left_is_swept)
 {
 	struct cgroup_tree tree = fake("/user/scope", "/", never);
-	pid_t dead = fork();
-	if (dead == 0)
-		_exit(0);
-	waitpid(dead, NULL, 0);
+	pid_t dead = one_that_has_died();
 	char left[64];
 	char living[64];
 	snprintf(left, sizeof(left), "tree point/user/scope/perch-%d-0", (int)dead);
@@ -280,10 +286,7 @@ END_TEST
 START_TEST(what_is_held_is_not_swept)
 {
 	struct cgroup_tree tree = fake("/user/scope", "/", never);
-	pid_t dead = fork();
-	if (dead == 0)
-		_exit(0);
-	waitpid(dead, NULL, 0);
+	pid_t dead = one_that_has_died();
 	char held[64];
 	snprintf(held, sizeof(held), "tree point/user/scope/perch-%d-0", (int)dead);
 	ck_assert_int_eq(mkdir(folder_path("%s", held), 0755), 0);
