@@ -237,10 +237,15 @@ static void job_run_begin(perch_job *job)
 	if (r == 0)
 		r = fledge_api_run_start(job->service->host, &options,
 			service_trace_start(job, options.command, options.args), &job->run.run, &err);
-	if (r < 0)
+	if (r < 0) {
 		job_run_fail(job, "start", err.text, job_run_exit_code(r, &err));
-	else if (job->was_cancelled) /* while something was shown */
+		return;
+	}
+	/* While something was shown, there was no run yet. */
+	if (job->was_cancelled)
 		perch_fledge_run_cancel(job->run.run, job->signal);
+	if (job->is_held)
+		perch_fledge_run_hold(job->run.run, true);
 }
 
 static void job_run_start(perch_job *job)

@@ -148,6 +148,8 @@ static void take_event(perch_job *job, void *data, const perch_event *event)
 		own->has_started = true;
 		if (own->cancels)
 			perch_job_cancel(job, SIGTERM);
+		if (own->holds)
+			perch_job_hold(job, true);
 	} else if (event->kind == PERCH_EVENT_ASK) {
 		own->asked = event->ask->number;
 		own->ask_kind = event->ask->kind;

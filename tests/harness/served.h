@@ -42,6 +42,7 @@ struct served_job {
 	const char *option; /* and by this option; NULL = by none */
 	struct buf offered; /* options of all questions */
 	bool cancels;       /* when it begins */
+	bool holds;         /* itself, then */
 	bool frees;         /* itself at its end */
 	uint64_t asked;     /* the number of the last question */
 	perch_ask_kind ask_kind;
