@@ -18,9 +18,10 @@ static const char *json_token_read_exponent(
 	at = json_gather_digits(first, end, &digits);
 	if (at == first)
 		return parser_fail(parser, at, "expected a digit");
-	*exponent += is_negative ? -(int64_t)digits : (int64_t)digits;
 	if (at - first > DIGITS)
-		*exponent = INT64_MAX;
+		*exponent = INT64_MAX; /* `digits` may have overflowed */
+	else
+		*exponent += is_negative ? -(int64_t)digits : (int64_t)digits;
 	return at;
 }
 
