@@ -313,22 +313,39 @@ static pid_t room_door_receive(struct door *door, struct birth *birth, int *ret_
 	return pid;
 }
 
+/* Whether there is one for this plan, maybe a new one. */
+static bool room_door_is_ready(struct door *door, const struct spawn_plan *plan)
+{
+	if (door->orders >= 0 && !room_door_is_right(door, plan))
+		room_door_close(door);
+	if (door->orders < 0)
+		room_door_open(door, plan->confine);
+	return door->orders >= 0;
+}
+
+/* Who is born in our memory must not meet one that waits: it could stop it, or give it another
+ * priority, and that one would be the next child. */
+static pid_t room_door_leave_it(struct door *door)
+{
+	if (door->has_newborn)
+		room_door_close(door);
+	return 0;
+}
+
 pid_t room_door_bear(struct birth *birth, int *ret_pidfd)
 {
 	const struct spawn_plan *plan = birth->plan;
 	struct room *room = plan->confine ? plan->confine->room : NULL;
 	struct door *door = room ? room_door(room) : NULL;
-	if (!door || !room_door_is_possible(door, plan) || !door->births++)
+	if (!door)
 		return 0;
-	if (door->orders >= 0 && !room_door_is_right(door, plan))
-		room_door_close(door);
-	if (door->orders < 0)
-		room_door_open(door, plan->confine);
-	if (door->orders < 0)
-		return 0;
+	if (!room_door_is_possible(door, plan) || !door->births++ || !room_door_is_ready(door, plan))
+		return room_door_leave_it(door);
 	int r = room_door_order(door, birth);
+	if (r == -E2BIG)
+		return room_door_leave_it(door);
 	pid_t pid = r < 0 ? 0 : room_door_receive(door, birth, ret_pidfd);
-	if (!pid && r != -E2BIG)
+	if (!pid)
 		room_door_close(door);
 	return pid;
 }

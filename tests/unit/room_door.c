@@ -404,25 +404,42 @@ QUARTERS_TEST(one_that_was_killed_or_stopped_while_it_waited_hangs_nobody)
 
 /* ---- when there is none ------------------------------------------------------------------- */
 
+static void expect_guided(
+	perch_host *host, struct room *room, const char *script, const char *output)
+{
+	enum { HUGE = 100 * 1000 };
+	static char huge[HUGE];
+	memset(huge, 'x', HUGE - 1);
+	memcpy(huge, "HUGE=", 5);
+	struct record record = { 0 };
+	perch_child_spec spec = proc_spec(SHELL(script), &record);
+	spec.env = (const char *const[]){ huge, NULL };
+	run(host, room, spec, &record);
+	ck_assert_str_eq(record_out(&record), output);
+	record_free(&record);
+}
+
 QUARTERS_TEST(what_it_cannot_do_is_done_without_it)
 {
 	perch_host *host = quarters_host();
 	struct room *room = open_room(host);
 	pid_t keeper = keeper_of(room);
-	enum { HUGE = 100 * 1000 };
-	char *huge = malloc(HUGE);
-	memset(huge, 'x', HUGE - 1);
-	memcpy(huge, "HUGE=", 5);
-	huge[HUGE - 1] = '\0';
-	struct record record = { 0 };
-	perch_child_spec spec = proc_spec(SHELL("echo ${#HUGE}"), &record);
-	spec.env = (const char *const[]){ huge, NULL };
-	run(host, room, spec, &record);
-	ck_assert_str_eq(record_out(&record), "99994\n");
-	record_free(&record);
-	free(huge);
+	expect_guided(host, room, "echo ${#HUGE}", "99994\n");
 	ck_assert_int_eq(keeper_of(room), keeper);
 	expect(host, room, "echo works", "works\n");
+	close_all(host, room);
+}
+
+/* It could stop it, or take its priority and its processors, which the next call would have. */
+QUARTERS_TEST(who_is_born_without_it_meets_nobody_that_waits)
+{
+	perch_host *host = quarters_host();
+	struct room *room = open_room(host);
+	pid_t born = call_ahead(room);
+	expect_guided(host, room, "cd /proc; set -- [0-9]*; echo $#", "2\n");
+	ck_assert(!proc_is_alive(born));
+	expect(host, room, "echo works", "works\n");
+	ck_assert_int_gt(keeper_of(room), 0);
 	close_all(host, room);
 }
 
@@ -471,5 +488,5 @@ SUITE_MAIN("room-door", its_children_are_as_any_other,
 	kills_and_stops_during_births_hang_nobody,
 	a_child_that_was_born_before_it_was_wanted_is_the_next_one, one_that_waits_goes_with_its_room,
 	one_that_was_killed_or_stopped_while_it_waited_hangs_nobody, it_dies_with_its_host,
-	what_it_cannot_do_is_done_without_it, a_host_that_has_changed_gets_another_one,
-	a_room_whose_init_is_dead_bears_nobody)
+	what_it_cannot_do_is_done_without_it, who_is_born_without_it_meets_nobody_that_waits,
+	a_host_that_has_changed_gets_another_one, a_room_whose_init_is_dead_bears_nobody)
