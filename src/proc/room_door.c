@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -71,6 +72,9 @@ static struct door_stamp room_door_make_stamp(void)
 	stat("/proc/thread-self/ns/net", &network);
 	stamp.network = network.st_ino;
 	stamp.priority = (int)syscall(SYS_getpriority, PRIO_PROCESS, 0);
+	stamp.scheduler = (int)syscall(SYS_sched_getscheduler, 0);
+	sched_getaffinity(0, sizeof(stamp.processors), &stamp.processors);
+	stamp.group_count = getgroups(DOOR_GROUPS_MAX, stamp.groups);
 	return stamp;
 }
 
@@ -188,7 +192,7 @@ static void room_door_open(struct door *door, const struct perch_confine *confin
 static bool room_door_is_right(const struct door *door, const struct spawn_plan *plan)
 {
 	const struct door_stamp now = room_door_make_stamp();
-	return door->filter == plan->confine->filter &&
+	return now.group_count >= 0 && door->filter == plan->confine->filter &&
 		door->landlock_fd == plan->confine->landlock_fd &&
 		memcmp(&door->stamp, &now, sizeof(now)) == 0 &&
 		pthread_equal(door->thread, pthread_self()) && pidfd_wait(door->pidfd, 0) == 0;

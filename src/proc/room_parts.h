@@ -4,10 +4,12 @@
 
 #include <linux/filter.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/resource.h>
+#include <sys/types.h>
 
 #include "perch/host.h"
 #include "proc/birth.h"
@@ -90,12 +92,18 @@ void newcomer_dismiss(struct newcomer *newcomer);
 
 /* ---- room_door.c: who bears the children of a room that is used again ---------------- */
 
+enum { DOOR_GROUPS_MAX = 64 };
+
 /* What a child inherits and no order says: a doorkeeper whose host has changed any of it is sent
  * away. */
 struct door_stamp {
 	struct rlimit limits[RLIM_NLIMITS];
 	uint64_t network; /* the namespace */
 	int priority;
+	int scheduler;
+	cpu_set_t processors;
+	int group_count; /* below 0: they are too many to be compared, and may have changed */
+	gid_t groups[DOOR_GROUPS_MAX];
 };
 
 /* `{ .orders = -1, .pidfd = -1, .host = … }` is none yet. */

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/filter.h>
 #include <sched.h>
 #include <signal.h>
@@ -459,6 +460,58 @@ QUARTERS_TEST(a_host_that_has_changed_gets_another_one)
 	close_all(host, room);
 }
 
+static void expect_scheduler(perch_host *host, struct room *room, int scheduler, const char *number)
+{
+	const struct sched_param none = { 0 };
+	ck_assert_int_eq(sched_setscheduler(0, scheduler, &none), 0);
+	expect(host, room, "cut -d' ' -f41 /proc/self/stat", number);
+}
+
+QUARTERS_TEST(a_child_has_scheduler_and_processors_of_its_host)
+{
+	perch_host *host = quarters_host();
+	struct room *room = open_room(host);
+	cpu_set_t before;
+	ck_assert_int_eq(sched_getaffinity(0, sizeof(before), &before), 0);
+	expect_scheduler(host, room, SCHED_BATCH, "3\n");
+	expect_scheduler(host, room, SCHED_OTHER, "0\n");
+	size_t last = CPU_SETSIZE - 1;
+	while (!CPU_ISSET(last, &before))
+		last--;
+	cpu_set_t one;
+	CPU_ZERO(&one);
+	CPU_SET(last, &one);
+	char line[32];
+	snprintf(line, sizeof(line), "%zu\n", last);
+	ck_assert_int_eq(sched_setaffinity(0, sizeof(one), &one), 0);
+	expect(host, room,
+		"while read -r name value; do [ $name != Cpus_allowed_list: ] || echo $value; done "
+		"</proc/self/status",
+		line);
+	ck_assert_int_eq(sched_setaffinity(0, sizeof(before), &before), 0);
+	close_all(host, room);
+}
+
+/* They are rights: a host may have given them up. */
+QUARTERS_TEST(a_child_has_the_groups_of_its_host)
+{
+	if (geteuid() != 0)
+		return;
+	const gid_t groups[] = { 54321 };
+	gid_t before[64];
+	int count = getgroups(COUNT(before), before);
+	ck_assert_int_ge(count, 0);
+	ck_assert_int_eq(setgroups(COUNT(groups), groups), 0);
+	perch_host *host = quarters_host();
+	struct room *room = open_room(host);
+	pid_t keeper = keeper_of(room);
+	ck_assert_int_eq(setgroups(0, NULL), 0);
+	expect(host, room, "id -G", "0\n");
+	ck_assert_int_ne(keeper_of(room), keeper);
+	ck_assert_int_eq(setgroups((size_t)count, before), 0);
+	close_all(host, room);
+}
+
 QUARTERS_TEST(a_room_whose_init_is_dead_bears_nobody)
 {
 	perch_host *host = quarters_host();
@@ -489,4 +542,5 @@ SUITE_MAIN("room-door", its_children_are_as_any_other,
 	a_child_that_was_born_before_it_was_wanted_is_the_next_one, one_that_waits_goes_with_its_room,
 	one_that_was_killed_or_stopped_while_it_waited_hangs_nobody, it_dies_with_its_host,
 	what_it_cannot_do_is_done_without_it, who_is_born_without_it_meets_nobody_that_waits,
-	a_host_that_has_changed_gets_another_one, a_room_whose_init_is_dead_bears_nobody)
+	a_host_that_has_changed_gets_another_one, a_child_has_scheduler_and_processors_of_its_host,
+	a_child_has_the_groups_of_its_host, a_room_whose_init_is_dead_bears_nobody)
