@@ -209,6 +209,13 @@ static void door_run_newborn(void)
 		bare_call(SYS_exit_group, DOOR_BORN_IN_VAIN, 0, 0, 0, 0, 0);
 }
 
+/* The host may wait for that. */
+static void door_clear(_Atomic uint32_t *word)
+{
+	atomic_store(word, 0);
+	bare_call(SYS_futex, (long)word, FUTEX_WAKE, 1, 0, 0, 0);
+}
+
 /* The host gives its next word when the newborn has left our memory: until then messages, stack and
  * page are its own. We do not wait for that, as behind a vfork: it would count as load. */
 static void door_bear(void)
@@ -220,9 +227,9 @@ static void door_bear(void)
 	if (r < 0) {
 		page->stage = DOOR_AT_BIRTH;
 		page->error = (int32_t)-r;
-		atomic_store(&page->is_awaited, 0);
-		bare_call(SYS_futex, (long)&page->is_awaited, FUTEX_WAKE, 1, 0, 0, 0);
+		door_clear(&page->is_awaited);
 	}
+	door_clear(&page->is_unborn);
 }
 
 /* ---- its life ------------------------------------------------------------------------- */

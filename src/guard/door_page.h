@@ -68,6 +68,7 @@ struct door_limit {
 struct door_page {
 	uint32_t layout; /* DOOR_LAYOUT, or else the host is of another version */
 	_Atomic uint32_t word;
+	_Atomic uint32_t is_unborn; /* not 0 until the newborn is there and waits, or cannot be */
 	/* Not 0 while the newborn works with this page: the kernel clears it and wakes the host. */
 	_Atomic uint32_t is_awaited;
 	_Atomic int32_t pid; /* of the newborn, which the kernel writes; 0 = there is none */
@@ -91,7 +92,7 @@ struct door_page {
 	char text[DOOR_TEXT_MAX];
 };
 
-#define DOOR_LAYOUT ((uint32_t)sizeof(struct door_page) ^ 2U)
+#define DOOR_LAYOUT ((uint32_t)sizeof(struct door_page) ^ 3U)
 
 /* The life of a doorkeeper: returns its exit status. */
 int door_keep(void);

@@ -234,12 +234,29 @@ void room_door_call(struct door *door)
 	page->stage = DOOR_NOWHERE;
 	page->error = 0;
 	atomic_store(&page->pid, 0);
+	atomic_store(&page->is_unborn, 1);
 	atomic_store(&page->is_awaited, 1);
 	door->has_newborn = true;
 	room_door_tell(door, DOOR_BEARS);
 }
 
-static int room_door_order(struct door *door, const struct birth *birth)
+/* Returns a descriptor of the newborn, or a negative errno. Before its order: then it still waits,
+ * and its number is its own. A child may end and be reaped elsewhere before we look, where the
+ * program ignores SIGCHLD or waits for any child. */
+static int room_door_await_birth(const struct door *door)
+{
+	int wakings = 0;
+	while (!room_birth_await_some_time(&door->page->is_unborn) && pidfd_wait(door->pidfd, 0) == 0)
+		room_birth_wake_stopped(door->pidfd, &wakings);
+	pid_t pid = atomic_load(&door->page->pid);
+	int pidfd = pid ? pidfd_open_process(pid) : -ECHILD;
+	if (pidfd < 0 || room_door_is_child(pid))
+		return pidfd;
+	fd_close(pidfd);
+	return -ECHILD;
+}
+
+static int room_door_order(struct door *door, const struct birth *birth, int *ret_pidfd)
 {
 	const struct spawn_plan *plan = birth->plan;
 	const struct perch_confine *confine = plan->confine;
@@ -256,34 +273,23 @@ static int room_door_order(struct door *door, const struct birth *birth)
 	if (!room_order_write(door->page, plan))
 		return -E2BIG;
 	room_door_call(door);
-	return room_door_send(door, things);
+	*ret_pidfd = room_door_await_birth(door);
+	return *ret_pidfd < 0 ? *ret_pidfd : room_door_send(door, things);
 }
 
 /* Until the newborn has executed its program, or has ended; or until the doorkeeper has ended,
- * which is false: then nobody tells us of the newborn, if there is one. Either can be stopped from
- * outside of the room: it is woken, and killed in the end. */
-static bool room_door_await(const struct door *door, int *pidfd)
+ * which is false: then nobody tells us of the newborn. It can be stopped from outside of the room:
+ * it is woken, and killed in the end. */
+static bool room_door_await(const struct door *door, int pidfd)
 {
 	struct door_page *page = door->page;
 	int wakings = 0;
 	while (!room_birth_await_some_time(&page->is_awaited)) {
 		if (pidfd_wait(door->pidfd, 0) == 1)
 			return !atomic_load(&page->is_awaited);
-		pid_t pid = atomic_load(&page->pid);
-		if (pid && *pidfd < 0)
-			*pidfd = pidfd_open_process(pid);
-		room_birth_wake_stopped(pid ? *pidfd : door->pidfd, &wakings);
+		room_birth_wake_stopped(pidfd, &wakings);
 	}
 	return true;
-}
-
-/* A process that we can have no descriptor of must not live. */
-static int room_door_watch(pid_t pid)
-{
-	int pidfd = pidfd_open_process(pid);
-	if (pidfd < 0)
-		room_door_end(pid);
-	return pidfd;
 }
 
 /* Who was killed before its exec, and maybe before it took its order, has done nothing yet: nobody
@@ -299,13 +305,9 @@ static pid_t room_door_forget(int *pidfd)
 static pid_t room_door_receive(struct door *door, struct birth *birth, int *ret_pidfd)
 {
 	const struct door_page *page = door->page;
-	bool is_told = room_door_await(door, ret_pidfd);
+	bool is_told = room_door_await(door, *ret_pidfd);
 	pid_t pid = atomic_load(&page->pid);
 	door->has_newborn = false;
-	if (pid && *ret_pidfd < 0)
-		*ret_pidfd = room_door_watch(pid);
-	if (!pid || *ret_pidfd < 0)
-		return pid ? *ret_pidfd : 0;
 	if (is_told && !page->error && page->stage != DOOR_AT_EXEC)
 		return room_door_forget(ret_pidfd);
 	if (!is_told) {
@@ -345,11 +347,13 @@ pid_t room_door_bear(struct birth *birth, int *ret_pidfd)
 		return 0;
 	if (!room_door_is_possible(door, plan) || !door->births++ || !room_door_is_ready(door, plan))
 		return room_door_leave_it(door);
-	int r = room_door_order(door, birth);
+	int r = room_door_order(door, birth, ret_pidfd);
 	if (r == -E2BIG)
 		return room_door_leave_it(door);
 	pid_t pid = r < 0 ? 0 : room_door_receive(door, birth, ret_pidfd);
-	if (!pid)
-		room_door_close(door);
-	return pid;
+	if (pid)
+		return pid;
+	*ret_pidfd = fd_close(*ret_pidfd);
+	room_door_close(door);
+	return 0;
 }

@@ -244,9 +244,12 @@ static ssize_t model_send(const struct msghdr *message)
 /* Some time: nothing need have happened. */
 static bool model_await_some_time(_Atomic uint32_t *is_awaited)
 {
-	process_wait(NULL);
-	processes[HOST].calls--;
-	return !atomic_load(is_awaited);
+	if (atomic_load(is_awaited))
+		process_wait(NULL);
+	bool is_over = !atomic_load(is_awaited);
+	if (!is_over)
+		processes[HOST].calls--; /* it stands where it stood */
+	return is_over;
 }
 
 static void model_wake_stopped(int pidfd)
@@ -488,6 +491,7 @@ static void world_mix(void)
 	for (size_t i = 0; i < COUNT(flags); i++)
 		explorer_mix(flags[i]);
 	explorer_mix(atomic_load(&the_page.is_awaited) + 2U * (atomic_load(&the_page.pid) != 0));
+	explorer_mix(atomic_load(&the_page.is_unborn));
 	explorer_mix(sent * 16 + received);
 	explorer_mix(atomic_load(&the_page.word));
 	explorer_mix(births * 4U + (the_door.orders >= 0));

@@ -492,6 +492,32 @@ QUARTERS_TEST(a_child_has_scheduler_and_processors_of_its_host)
 	close_all(host, room);
 }
 
+/* On one processor, a child that ends at once has often ended before its host goes on. */
+QUARTERS_TEST(a_child_that_is_reaped_elsewhere_is_born_all_the_same)
+{
+	enum { ROUNDS = 60 };
+	perch_host *host = quarters_host();
+	struct room *room = open_room(host);
+	cpu_set_t before;
+	cpu_set_t one;
+	ck_assert_int_eq(sched_getaffinity(0, sizeof(before), &before), 0);
+	CPU_ZERO(&one);
+	CPU_SET((size_t)sched_getcpu(), &one);
+	ck_assert_int_eq(sched_setaffinity(0, sizeof(one), &one), 0);
+	signal(SIGCHLD, SIG_IGN);
+	for (int i = 0; i < ROUNDS; i++) {
+		if (i % 2)
+			room_expect_child(room);
+		struct record record = { 0 };
+		run(host, room, proc_spec(QUARTERS_CHILD("exit", "3"), &record), &record);
+		ck_assert(!record.result.status_known || record.result.exit_code == 3);
+		record_free(&record);
+	}
+	signal(SIGCHLD, SIG_DFL);
+	ck_assert_int_eq(sched_setaffinity(0, sizeof(before), &before), 0);
+	close_all(host, room);
+}
+
 /* They are rights: a host may have given them up. */
 QUARTERS_TEST(a_child_has_the_groups_of_its_host)
 {
@@ -543,4 +569,5 @@ SUITE_MAIN("room-door", its_children_are_as_any_other,
 	one_that_was_killed_or_stopped_while_it_waited_hangs_nobody, it_dies_with_its_host,
 	what_it_cannot_do_is_done_without_it, who_is_born_without_it_meets_nobody_that_waits,
 	a_host_that_has_changed_gets_another_one, a_child_has_scheduler_and_processors_of_its_host,
-	a_child_has_the_groups_of_its_host, a_room_whose_init_is_dead_bears_nobody)
+	a_child_that_is_reaped_elsewhere_is_born_all_the_same, a_child_has_the_groups_of_its_host,
+	a_room_whose_init_is_dead_bears_nobody)
