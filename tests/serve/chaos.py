@@ -154,6 +154,8 @@ def test_kills():
     """kill -9 at random moments: no accepted job is lost, none runs twice."""
     agents()
     agent("mark", 'echo "$AGENT_MESSAGE" >>"$WORK/ran"\nsleep 0.01\necho done\n')
+    # All of them are looked at in the end: none may be forgotten for the room of newer ones.
+    config('[expose.http]\nagents = ["*"]\n[serve]\nkeep_bytes = 1073741824\n')
     gate = Gateway()
     chance = random.Random(SEED)
     accepted = []
