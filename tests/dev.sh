@@ -290,6 +290,58 @@ machines_are_named() {
 }
 check "machines: one that is not there, and which are" machines_are_named
 
+# machine_said NAME: to the table, what a machine says on standard input.
+machine_said() (
+    # shellcheck disable=SC2030 # as much as it is meant to
+    out=$work/machines place=$work/machines/$1
+    # shellcheck source=tests/machines/table.sh
+    . "$tests/machines/table.sh"
+    mkdir -p "$place"
+    progress "$1"
+    results <"$place/console" >"$place/results"
+)
+
+# machines_told NAME…: the table.
+machines_told() (
+    out=$work/machines
+    # shellcheck source=tests/machines/table.sh
+    . "$tests/machines/table.sh"
+    all_told "$@"
+)
+
+machines_are_told() {
+    said=$(machine_said whole <<'END'
+[    1.0] a kernel's word
+root: layers limits seccomp
+root: ok     unit/room      1.0 s  3 passed, 0 failed
+root: 3 passed, 0 failed
+tester: layers limits
+tester: ok     unit/room      1.0 s  2 passed, 0 failed, 1 skipped
+tester: 2 passed, 0 failed, 1 skipped
+END
+)
+    says 'whole: tester: ok     unit/room' || return 1
+    if printf '%s' "$said" | grep 'kernel'; then return 1; fi
+    said=$(machines_told whole) || return 1
+    says 'whole         root          3      0       0  limits seccomp' &&
+        says 'whole         tester        2      0       1  limits' && says '5 passed, 0 failed'
+}
+check "machines: each suite as it ends, and a table of who ran what" machines_are_told
+
+machines_that_failed_are_told() {
+    machine_said broken <<'END' >"$work/progress"
+root: ok     unit/room      1.0 s  3 passed, 0 failed
+root: FAILED unit/guard     1.0 s  1 passed, 2 failed
+END
+    mkdir -p "$work/machines/missing"
+    echo 'there is no such kernel' >"$work/machines/missing/why"
+    : >"$work/machines/missing/results"
+    if said=$(machines_told whole broken missing); then return 1; fi
+    says '4      2       0   (it came to no end)' && says 'failed as root: unit/guard' &&
+        says 'missing       cannot be had: there is no such kernel' && says '9 passed, 4 failed'
+}
+check "machines: what failed, came to no end or cannot be had" machines_that_failed_are_told
+
 works_from_anywhere() {
     cd / && "$top/dev" fmt --check
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The rest of a guest's life: the suites as root, then as a normal user; what they said goes to
-# the third disk. Called by guest_init with where the tree is.
+# The rest of a guest's life: the suites as root, then as a normal user. Each line that they say goes
+# to the console, behind the name of who ran them. Called by guest_init with where the tree is.
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8
 mount -t tmpfs -o mode=1777 tmp /tmp
 mount -t tmpfs -o mode=755 run /run
@@ -12,34 +12,35 @@ ln -sf /proc/self/fd /dev/fd
 ip link set lo up
 ldconfig
 
-top=$1 build='' suites=''
+top=$1 build='' suites='' users=''
 # shellcheck disable=SC1091 # written for each machine
 . "$top/.settings"
 [ ! -d "$top/.data" ] || export PERCH_TEST_DATA="$top/.data"
 # A processor that is emulated is slow: nobody is to be called hung for that.
-export PERCH_BUILD=$build PERCH_TEST_LANES=2 PERCH_TEST_TIMEOUT=1800 CK_TIMEOUT_MULTIPLIER=20
+export PERCH_BUILD=$build PERCH_TEST_LANES=2 PERCH_TEST_TIMEOUT=3600 CK_TIMEOUT_MULTIPLIER=40
 export PERCH_TEST_AGAIN=10
-said=/tmp/said
-mkdir "$said"
-chmod 777 "$said"
 
-# as_tester COMMAND…: as the normal user, in whose hands the logs of the build are for once.
-as_tester() {
-    chown -R tester "$build"
-    setpriv --reuid 1000 --regid 1000 --init-groups env HOME=/home/tester "$@"
+# as USER COMMAND…: the logs of the build are in the hands of who runs it.
+as() {
+    user=$1
+    shift
+    case $user in
+    root) "$@" ;;
+    *)
+        mkdir -p "$build/test-logs"
+        chown -R "$user" "$build/test-logs"
+        setpriv --reuid "$user" --regid "$user" --init-groups env HOME="/home/$user" "$@"
+        ;;
+    esac
 }
 
-{
-    uname -a
-    cat /sys/kernel/security/lsm 2>/dev/null
-    cd "$top" || exit 1
-    "$build/perch" sandbox check
+cd "$top" || exit 1
+for who in $users; do
     # shellcheck disable=SC2086 # several suites
-    tests/run $suites 2>&1 | tee "$said/root"
-    as_tester "$build/perch" sandbox check
-    # shellcheck disable=SC2086
-    as_tester tests/run $suites 2>&1 | tee "$said/tester"
-} 2>&1 | tee "$said/console" >/dev/console
-tar -cf /dev/vdc -C "$said" .
+    {
+        as "$who" tests/machines/layers.sh "$build/perch"
+        as "$who" tests/run $suites
+    } 2>&1 | sed -u "s/^/$who: /" >/dev/console
+done
 sync
 busybox poweroff -f

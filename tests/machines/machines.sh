@@ -5,28 +5,35 @@
 #     tests/machines/machines.sh [NAME…]      as the table below has them; all without a name
 #
 # MACHINES_SUITES   these suites instead of those in the table
-# MACHINES_ACCEL    kvm, where that works: tcg
-# MACHINES_SECONDS  how long one machine may take (7200)
+# MACHINES_USERS    root, tester, or both (in guests; elsewhere it is who calls)
+# MACHINES_ACCEL    kvm or tcg, instead of what works
+# MACHINES_UNDER    a command that emulators and tests are run by, such as `nice`
+# MACHINES_SECONDS  how long one machine may take (14400)
 #
-# What each said stays in build-machines/NAME.
+# Each suite is told when it has ended. What a machine said stays in build-machines/NAME: `console` is
+# all of it, `results` has a line for each suite.
 set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd -P)
 top=${here%/*/*}
 # shellcheck source=tests/lib.sh
 . "$top/tests/lib.sh"
+# shellcheck source=tests/machines/musl.sh
+. "$here/musl.sh"
+# shellcheck source=tests/machines/table.sh
+. "$here/table.sh"
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/perch-dev/machines
 out=$top/build-machines
 
 # A name, what it is, the architecture as Debian calls it, the kernel's package or the way it is
 # run, the build, the suites.
 machines='
-linux-6.1     kernel  amd64  linux-image-cloud-amd64       build-test     plain kernel escape/matrix
-linux-6.12    kernel  amd64  linux-image-6.12-cloud-amd64  build-test     plain kernel escape/matrix
+linux-6.1     kernel  amd64  linux-image-cloud-amd64       build-test     kernel escape/matrix plain
+linux-6.12    kernel  amd64  linux-image-6.12-cloud-amd64  build-test     kernel escape/matrix plain
 aarch64       user    arm64  qemu-aarch64                  build-aarch64  plain
 aarch64-6.1   kernel  arm64  linux-image-cloud-arm64       build-aarch64  kernel escape/matrix
 aarch64-6.12  kernel  arm64  linux-image-6.12-cloud-arm64  build-aarch64  kernel escape/matrix
-musl          musl    amd64  musl-gcc                      build-musl     plain kernel
+musl          musl    amd64  musl-gcc                      build-musl     kernel plain
 '
 
 # What the guests are made of, and what perch is built from for another architecture. They are
@@ -37,8 +44,9 @@ sqlite3 tar util-linux'
 libraries='check libc6-dev libcurl4-openssl-dev libhiredis-dev libjansson-dev libpcre2-dev
 libsqlite3-dev libuv1-dev libyaml-dev'
 
+# Ends the machine, which is a process of its own, and not the others.
 die() {
-    echo "error: $1" >&2
+    echo "$1" >"$place/why"
     exit 1
 }
 
@@ -78,13 +86,15 @@ unpack() {
     [ "$(id -u)" -eq 0 ] || die "files that belong to root are unpacked by root: run this as root"
     rm -rf "$tree"
     mkdir -p "$tree"
+    echo "Debian's packages for $1 are unpacked"
     # shellcheck disable=SC2046,SC2086 # names without blanks
     packages=$(printf '%s,' $userland $libraries $(kernels_of "$1"))
     mmdebstrap --quiet --variant=extract --architectures="$1" --include="${packages%,}" \
-        bookworm "$tree/root" &&
-        mv "$tree/root/boot" "$tree/root/lib/modules" "$tree" &&
-        furnish "$tree/root" &&
-        : >"$tree/unpacked"
+        bookworm "$tree/root" >"$out/unpack.log" 2>&1 || die "Debian's packages cannot be had: see $out/unpack.log"
+    if ! mv "$tree/root/boot" "$tree/root/lib/modules" "$tree" || ! furnish "$tree/root"; then
+        die "Debian's packages are not as expected: see $tree"
+    fi
+    : >"$tree/unpacked"
 }
 
 # version_of NAME: of its kernel, as the files of it have it; the name of the machine ends with the series.
@@ -114,7 +124,8 @@ work_image() (
         find "$2" \( -name '*.p' -o -name '*.a' -o -name meson-\* -o -name test-logs \) -prune -o -type f -print
     } | tar --create --no-recursion --ignore-failed-read --files-from=- 2>/dev/null |
         tar --extract --directory="$stage"
-    printf "top='%s' build='%s' suites='%s'\n" "$top" "$top/$2" "$3" >"$stage/.settings"
+    printf "top='%s' build='%s' suites='%s' users='%s'\n" "$top" "$top/$2" "$3" \
+        "${MACHINES_USERS:-root tester}" >"$stage/.settings"
     [ ! -d "$top/../shared/data" ] || cp -rL "$top/../shared/data" "$stage/.data"
     chown -R 0:0 "$stage"
     chmod -R go+rX "$stage"
@@ -142,36 +153,61 @@ initramfs() (
     cd "$stage" && find . | cpio --quiet -o -H newc | gzip -1 >"$1"
 )
 
-# emulator ARCHITECTURE: the command. All is emulated, ten to twenty times slower than the processor
-# itself: its help (MACHINES_ACCEL=kvm) is offered by virtual machines that cannot give it.
+# emulator ARCHITECTURE KVM|TCG: the command. What is emulated is ten to twenty times slower.
 emulator() {
-    case $1 in
-    amd64) echo "qemu-system-x86_64 -M q35 -accel ${MACHINES_ACCEL:-tcg} -cpu max" ;;
-    arm64) echo 'qemu-system-aarch64 -M virt -accel tcg -cpu max,pauth-impdef=on' ;;
+    case $1-$2 in
+    amd64-kvm) echo 'qemu-system-x86_64 -M q35 -accel kvm -cpu host' ;;
+    amd64-tcg) echo 'qemu-system-x86_64 -M q35 -accel tcg,thread=multi -cpu max,la57=off' ;;
+    arm64-*) echo 'qemu-system-aarch64 -M virt -accel tcg,thread=multi -cpu max,pauth-impdef=on' ;;
     esac
 }
 
-# boot NAME: to its end; what the guest wrote lies in its directory.
-boot() {
-    place=$out/$1
-    tree=$cache/$(of "$1" 3)
-    version=$(version_of "$1")
-    rm -rf "$place"
-    mkdir -p "$place/said"
-    echo "Linux $version" >"$place/what"
-    root_image "$tree"
-    initramfs "$place/initramfs" "$tree" "$version"
-    work_image "$place/work.img" "$(of "$1" 5)" "$(suites_of "$1")"
-    truncate -s 64M "$place/said.tar"
-    # shellcheck disable=SC2046 # several arguments
-    timeout "${MACHINES_SECONDS:-7200}" $(emulator "$(of "$1" 3)") \
-        -m 3072 -smp 2 -nodefaults -display none -no-reboot -serial "file:$place/console" \
+# What the kernel does against other guests of a real processor, and how it measures the clock, only
+# takes time here.
+kernel_words='console=ttyS0 console=ttyAMA0 quiet panic=-1 no_timer_check mitigations=off '\
+'tsc=reliable rcupdate.rcu_cpu_stall_suppress=1 nowatchdog'
+
+# start PLACE TREE VERSION EMULATOR OPTION…: its console goes to stdout.
+start() {
+    place=$1 tree=$2 version=$3 emulator=$4
+    shift 4
+    # shellcheck disable=SC2086 # several arguments
+    exec $emulator -m 3072 -smp 2 -nodefaults -display none -no-reboot -serial stdio \
         -kernel "$tree/boot/vmlinuz-$version" -initrd "$place/initramfs" \
-        -append "console=ttyS0 console=ttyAMA0 quiet panic=-1 no_timer_check" \
+        -append "$kernel_words${guest_words:-}" "$@" </dev/null
+}
+
+# accelerator PLACE TREE VERSION: kvm where a guest gets as far as its first program with it.
+# /dev/kvm alone does not say that: some virtual machines offer it and cannot give it.
+accelerator() {
+    # shellcheck disable=SC2086 # several words
+    if [ -n "${MACHINES_ACCEL:-}" ]; then
+        echo "$MACHINES_ACCEL"
+    elif [ "$(uname -m)" = x86_64 ] && [ "${2##*/}" = amd64 ] && [ -w /dev/kvm ] &&
+        guest_words=' perch.probe' && export guest_words &&
+        timeout 30 ${MACHINES_UNDER:-} "$0" --start "$1" "$2" "$3" "$(emulator amd64 kvm)" 2>/dev/null | grep -q 'perch is here'; then
+        echo kvm
+    else
+        echo tcg
+    fi
+}
+
+# boot NAME: to its end. The guest's own disks stay as they are.
+boot() {
+    tree=$cache/$(of "$1" 3)
+    version=$(version_of "$1") || exit 1
+    if ! root_image "$tree" || ! initramfs "$place/initramfs" "$tree" "$version" ||
+        ! work_image "$place/work.img" "$(of "$1" 5)" "$(suites_of "$1")"; then
+        die "no disks can be made for it"
+    fi
+    accelerator=$(accelerator "$place" "$tree" "$version")
+    echo "Linux $version, $accelerator" >"$place/what"
+    # shellcheck disable=SC2086 # several words
+    timeout "${MACHINES_SECONDS:-14400}" ${MACHINES_UNDER:-} "$0" --start "$place" "$tree" "$version" \
+        "$(emulator "$(of "$1" 3)" "$accelerator")" \
         -drive "if=virtio,format=raw,snapshot=on,file=$tree/root.img" \
-        -drive "if=virtio,format=raw,snapshot=on,file=$place/work.img" \
-        -drive "if=virtio,format=raw,file=$place/said.tar" &&
-        tar -xf "$place/said.tar" -C "$place/said"
+        -drive "if=virtio,format=raw,snapshot=on,file=$place/work.img" 2>&1 | tr -d '\r'
+    rm -f "$place/work.img" "$place/initramfs"
 }
 
 machine_kernel() {
@@ -212,6 +248,7 @@ cross_build() {
     directory=$top/$1
     name=$2
     shift 2
+    echo "$directory is built"
     [ -e "$directory/build.ninja" ] ||
         meson setup "$directory" "$top" --cross-file "$out/$name.ini" \
             -Dtests=true -Dtest_switches=true "$@" >"$out/$name.log" || die "see $out/$name.log"
@@ -219,20 +256,15 @@ cross_build() {
 }
 
 build_aarch64() {
-    [ -z "${aarch64_is_built:-}" ] || return 0
     unpack arm64
-    mkdir -p "$out"
     cross_file "$out/aarch64.ini"
     cross_build build-aarch64 aarch64 --werror
-    aarch64_is_built=yes
 }
 
 # What needs no kernel of its own: each through a script, since the runner runs programs.
 machine_user() {
     build_aarch64
-    place=$out/$1
-    rm -rf "$place"
-    mkdir -p "$place/said" "$place/programs"
+    mkdir -p "$place/programs"
     echo 'qemu-user' >"$place/what"
     for suite in $(suites_of "$1"); do
         program=$top/build-aarch64/tests/test-${suite#unit/}
@@ -240,108 +272,22 @@ machine_user() {
             >"$place/programs/${suite#unit/}"
     done
     chmod +x "$place/programs"/*
-    PERCH_BUILD=$top/build-aarch64 "$top/tests/run" "$place/programs"/* >"$place/said/$(id -un)" || true
+    run_here "$top/build-aarch64" "$place/programs"/*
 }
 
-# --- another C library ------------------------------------------------------
-
-# Debian has musl and no library that was built with it: those of the tests and of perch are built
-# here, from Debian's source packages. libcurl, with all that it needs, is not: perch-remote is left
-# out. So is the example with libuv.
-musl_sources='pcre2 libyaml jansson check hiredis sqlite3'
-
-# fetch_sources DIRECTORY: as they are, from where this machine's packages come.
-fetch_sources() (
-    mkdir -p "$1/lists/partial"
-    cd "$1"
-    sed -n 's/^Types: deb$/Types: deb-src/p; /^URIs:\|^Suites:\|^Components:\|^Signed-By:\|^$/p' \
-        /etc/apt/sources.list.d/debian.sources >debian.sources
-    settings="-o Dir::Etc::sourcelist=$1/debian.sources -o Dir::Etc::sourceparts=-
-        -o Dir::State::lists=$1/lists -o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache="
-    # shellcheck disable=SC2086 # several options and names
-    apt-get -qq $settings update &&
-        apt-get -qq $settings source --download-only $musl_sources
-    for file in *.orig.tar.*; do tar -xf "$file"; done
-)
-
-# by_cmake SOURCE: one that has a description for it; options that it does not know do no harm.
-by_cmake() {
-    cmake -G Ninja -S "$1" -B "$1/built" -DCMAKE_C_COMPILER="$musl/cc" -DCMAKE_INSTALL_PREFIX="$musl" \
-        -DCMAKE_INSTALL_LIBDIR=lib -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=OFF -DBUILD_TESTING=OFF \
-        -DCMAKE_POSITION_INDEPENDENT_CODE=ON -DPCRE2_BUILD_TESTS=OFF -DPCRE2_BUILD_PCRE2GREP=OFF \
-        -DJANSSON_BUILD_SHARED_LIBS=ON -DJANSSON_WITHOUT_TESTS=ON -DJANSSON_BUILD_DOCS=OFF -DJANSSON_EXAMPLES=OFF \
-        -DCHECK_ENABLE_TESTS=OFF -DCHECK_ENABLE_SUBUNIT=OFF && ninja -C "$1/built" install
-}
-
-by_hand() {
-    make -C "$musl"/sources/hiredis-* CC="$musl/cc" PREFIX="$musl" OPTIMIZATION='-O2 -fPIC' static hiredis.pc &&
-        mkdir -p "$musl/include/hiredis" && cp "$musl"/sources/hiredis-*/*.h "$musl/include/hiredis" &&
-        cp "$musl"/sources/hiredis-*/libhiredis.a "$musl/lib" &&
-        cp "$musl"/sources/hiredis-*/hiredis.pc "$musl/lib/pkgconfig" &&
-        cd "$musl"/sources/sqlite3-* &&
-        CC=$musl/cc ./configure --host=x86_64-linux-musl --prefix="$musl" --disable-tcl \
-            --disable-readline --disable-shared --with-pic &&
-        make BCC=gcc lib_install && cp sqlite3.h src/sqlite3ext.h "$musl/include" &&
-        cp sqlite3.pc "$musl/lib/pkgconfig" &&
-        # What Debian's packages have besides.
-        ln -sf libcheck.a "$musl/lib/libcheck_pic.a" &&
-        printf 'Name: yaml\nDescription: YAML\nVersion: 0.2.5\nLibs: -L%s/lib -lyaml\nCflags: -I%s/include\n' \
-            "$musl" "$musl" >"$musl/lib/pkgconfig/yaml-0.1.pc"
-}
-
-# Headers of the kernel, which are no part of a C library, and a compiler that finds them.
-musl_libraries() (
-    musl=$cache/musl
-    [ ! -e "$musl/built" ] || return 0
-    rm -rf "$musl"
-    mkdir -p "$musl/headers" "$musl/lib/pkgconfig"
-    ln -s /usr/include/linux /usr/include/asm-generic "/usr/include/$(gcc -print-multiarch)/asm" "$musl/headers"
-    printf '#!/bin/sh\nexec musl-gcc "$@" -idirafter %s\n' "$musl/headers" >"$musl/cc"
-    chmod +x "$musl/cc"
-    fetch_sources "$musl/sources" || exit 1
-    for library in pcre2 libyaml jansson check; do
-        by_cmake "$musl/sources/$library"-[0-9]* || exit 1
-    done
-    by_hand && : >"$musl/built"
-)
-
-machine_musl() {
-    place=$out/$1
-    rm -rf "$place"
-    mkdir -p "$place/said"
-    echo "$(dpkg-query -W -f '${Package} ${Version}' musl-dev), this kernel" >"$place/what"
-    musl_libraries >"$out/musl.log" 2>&1 || die "see $out/musl.log"
-    cat >"$out/musl.ini" <<END
-[binaries]
-c = ['musl-gcc', '-idirafter', '$cache/musl/headers', '-L$cache/musl/lib']
-ar = 'ar'
-strip = 'strip'
-pkgconfig = 'pkg-config'
-
-[properties]
-pkg_config_libdir = '$cache/musl/lib/pkgconfig'
-needs_exe_wrapper = false
-
-[host_machine]
-system = 'linux'
-cpu_family = 'x86_64'
-cpu = 'x86_64'
-endian = 'little'
-END
-    # Its ioctl takes an int, which gcc remarks at every call.
-    cross_build build-musl musl -Dremote=disabled
-    # shellcheck disable=SC2046 # several suites
-    PERCH_BUILD=$top/build-musl "$top/tests/run" $(suites_of "$1") >"$place/said/$(id -un)" || true
+# run_here BUILD SUITE…: on this machine, as who calls.
+run_here() {
+    build=$1
+    shift
+    # shellcheck disable=SC2086 # several words
+    { PERCH_BUILD=$build ${MACHINES_UNDER:-} "$top/tests/run" "$@" || true; } 2>&1 | sed -u "s/^/$(id -un): /"
 }
 
 # --- what is run ------------------------------------------------------------
 
 # Those that ask something of the kernel: births and deaths, guard, sandbox.
-kernel_units='birth-faults cgroup corners denials embed embed-plain faults guard hidden-paths life life-end
-life-end-plain life-plain policy policy-missed process-tree room room-end room-faults room-life room-memory sandbox
-sandbox-dir-cache sandbox-filter sandbox-fingerprint sandbox-path-record sandbox-paths sandbox-public
-sandbox-reuse-pool sandbox-view spawn spawn-given spawn-given-plain spawn-plain stress stress-plain
-timers tool-exchange tool-launch tool-pool tree widening'
+kernel_pattern='(birth|cgroup|guard|life|process|room|sandbox|spawn|stress|tree)(-.*)?|corners|'\
+'denials|embed(-plain)?|faults|hidden-paths|policy(-.*)?|timers|tool-(exchange|launch|pool|early)|widening'
 
 # Those of base, data and the engines: strings go in and strings come out.
 plain_pattern='(base|json|toml|wire|term|conformance|trace|events)-.*|.*-engine(-.*)?|agent-acp|call-request|'\
@@ -352,40 +298,43 @@ plain_pattern='(base|json|toml|wire|term|conformance|trace|events)-.*|.*-engine(
 suites_of() {
     for suite in ${MACHINES_SUITES:-$(of "$1" 6)}; do
         case $suite in
-        kernel) for unit in $kernel_units; do printf "unit/%s " "$unit"; done ;;
-        plain) plain_units | sed 's|^|unit/|' | tr '\n' ' ' ;;
+        kernel) units_like "$kernel_pattern" ;;
+        plain) units_like "$plain_pattern" ;;
         *) printf '%s ' "$suite" ;;
         esac
     done
 }
 
-plain_units() {
-    programs "$top/build-test" tests/test- | grep -xE "$plain_pattern" | sort -u
+# units_like PATTERN: those that the build for tests has.
+units_like() {
+    programs "$top/build-test" tests/test- | grep -xE "$1" | sort -u | sed 's|^|unit/|' | tr '\n' ' '
 }
 
-# --- the table --------------------------------------------------------------
-
-# tell NAME: a line for each user that ran it, and what failed below.
-tell() {
+# run_machine NAME: in a directory of its own, which says at the end what came of it.
+run_machine() {
     place=$out/$1
-    what=$(cat "$place/what" 2>/dev/null || true)
-    for user in root tester; do
-        file=$place/said/$user
-        [ -s "$file" ] || continue
-        printf '%-14s %-34s %-8s %s\n' "$1" "$what" "$user" "$(tail -n 1 "$file")"
-        grep '^FAILED' "$file" | sed 's/^/    /' || true
-    done
-    [ -n "$(ls "$place/said" 2>/dev/null)" ] || printf '%-14s %-34s nothing came back: %s\n' "$1" "$what" "$place"
+    rm -rf "$place"
+    mkdir -p "$place"
+    ("machine_$(of "$1" 2)" "$1") | progress "$1" || true
+    results <"$place/console" >"$place/results"
 }
 
+# --- all of it --------------------------------------------------------------
+
+if [ "${1:-}" = --start ]; then
+    shift
+    start "$@"
+    exit
+fi
 if [ $# -eq 0 ]; then
     # shellcheck disable=SC2046 # names without blanks
     set -- $(printf '%s' "$machines" | awk '{ print $1 }')
 fi
 for name; do
-    [ -n "$(of "$name" 1)" ] || die "there is no machine $name: $(printf '%s' "$machines" | awk 'NF { printf "%s ", $1 }')"
+    [ -n "$(of "$name" 1)" ] || {
+        echo "error: there is no machine $name: $(printf '%s' "$machines" | awk 'NF { printf "%s ", $1 }')" >&2
+        exit 1
+    }
 done
-for name; do
-    "machine_$(of "$name" 2)" "$name" || true
-    tell "$name"
-done
+for name; do run_machine "$name"; done
+all_told "$@"
