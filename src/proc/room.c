@@ -37,11 +37,11 @@ struct room {
 /* ---- opening ---------------------------------------------------------------- */
 
 /* No process can look into the init, except the one that made its namespace: us. */
-static int room_open_root(pid_t init)
+static int room_open_of(pid_t init, const char *name, int flags)
 {
 	char path[32];
-	snprintf(path, sizeof(path), "/proc/%d/root", (int)init);
-	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)init, name);
+	int fd = open(path, flags | O_CLOEXEC);
 	return fd < 0 ? -errno : fd_above_stdio(fd);
 }
 
@@ -132,7 +132,7 @@ static int room_furnish(struct room *room, struct room_init *init, const struct 
 		return r;
 	room->pid = init->pid;
 	room->has_own_proc = init->furnishing.has_own_proc;
-	room->root = room_open_root(room->pid);
+	room->root = room_open_of(room->pid, "root", O_PATH | O_DIRECTORY);
 	if (wish->furnished && BARE_CALL_SPARES_ERRNO)
 		wish->furnished(wish->data, room);
 	return room_init_await_exec(init);
@@ -227,6 +227,11 @@ int room_open(perch_host *host, const struct room_mount *mounts, size_t count,
 int room_root(const struct room *room)
 {
 	return room->root;
+}
+
+int room_open_mounts(const struct room *room)
+{
+	return room_open_of(room->pid, "mountinfo", O_RDONLY);
 }
 
 bool room_has_own_proc(const struct room *room)

@@ -89,6 +89,10 @@ bool room_has_own_proc(const struct room *room);
  * when we may not look. */
 int room_root(const struct room *room);
 
+/* Opens the file that tells (POLLPRI) of mounts in the room that are made or go from then on; the
+ * caller's. A negative errno. */
+int room_open_mounts(const struct room *room);
+
 /* Whether its init lives, and no other process does in it. False also where that cannot be seen. */
 bool room_is_empty(struct room *room);
 

@@ -48,6 +48,8 @@ void own_programs_add(struct path_list *protect, const struct perch_host *host,
 {
 	const struct own_programs own = { protect, writable, named };
 	char path[PATH_MAX];
+	if (!writable || !*writable)
+		return;
 	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
 	if (len > 0 && path[0] == '/') {
 		path[len] = '\0';

@@ -254,6 +254,7 @@ static struct sandbox *new_sandbox(perch_host *host, const struct sandbox_policy
 	sandbox->layers.shares_group = policy->shares_group;
 	sandbox->confine.landlock_fd = -1;
 	sandbox->scratch = (struct scratch){ .lock = -1 };
+	sandbox->reuse.picture.changes = -1;
 	return sandbox;
 }
 

@@ -66,12 +66,21 @@ struct finding {
 	struct mounts mounts;
 };
 
+/* What its room looked like when that was new, see reuse/picture.c. */
+struct picture {
+	struct buf covers; /* over hidden paths */
+	struct buf drawn;  /* its own directories */
+	int *directories;  /* these, open */
+	size_t count;
+	int changes; /* the file that tells of mounts in the room; -1 = none does */
+};
+
 /* The notes about a sandbox that may be used again, see reuse_pool.h. */
 struct reuse {
 	struct buf asked;               /* the policy, and the process that asked */
 	struct buf fingerprint;         /* what it was made from; empty = it is not used again */
 	struct mounts mounts;           /* of its room */
-	struct buf picture;             /* of its room, when that was new */
+	struct picture picture;         /* of its room */
 	struct path_record path_record; /* while it is the same, `asked` leads to the same paths */
 	unsigned long age;              /* of the mounts outside, see reuse_pool.c */
 	struct sandbox *next;

@@ -64,6 +64,8 @@ right() {
     found unseen-orphan "a process of a call is there with the next one"
     found unseen-file "what a call has left in /tmp is seen by the next one"
     found unseen-time "what a call has left in /tmp is seen by the next one"
+    found unseen-cover "a call sees what is hidden from it"
+    found unseen-change "a call sees what is hidden from it"
     found dead-init "a call is given a room that is dead"
 }
 

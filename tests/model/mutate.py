@@ -46,11 +46,13 @@ BUGS = {
         "\telse\n\t\tsession_turn_make_due(turn);"),),
     # Rooms that are used again.
     "unseen-process": ((
-        "return room_is_empty(room) &&\n\t\tfingerprint_picture", "return fingerprint_picture"),),
+        "return room_is_empty(room) &&\n\t\tpicture_is_same", "return picture_is_same"),),
     "unseen-file": ((
-        "fingerprint_is_same(&now, &sandbox->reuse.picture);", "(true || fingerprint_is_same(&now, &sandbox->reuse.picture));"),),
+        "fingerprint_is_same(&now, &picture->drawn)", "(true || fingerprint_is_same(&now, &picture->drawn))"),),
+    "unseen-cover": (("return !picture_may_have_new_covers(picture) ||", "return !picture_may_have_new_covers(picture) || true ||"),),
+    "unseen-change": (("\t\t\tfingerprint_is_same(&now, &picture->covers));", "\t\t\t(true || fingerprint_is_same(&now, &picture->covers)));"),),
     "unseen-time": ((
-        "fingerprint_add_time(out, &info->st_ctim);\n\tfingerprint_add_time(out, &info->st_mtim);\n", ""),),
+        "\tpicture_add_time(out, &info.st_ctim);\n", ""),),
     "unseen-orphan": (("n < 0 ? -EIO : n == 0", "n < 0 ? -EIO : 1"),),
     "dead-init": ((
         "is_empty && pidfd_wait(room->pidfd, 0) == 0", "is_empty"),),

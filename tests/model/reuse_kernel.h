@@ -34,6 +34,7 @@ enum { ROOMS = 6, THE_HOST = 1, THE_FORK };
 struct model_room {
 	bool is_born, is_reaped, has_init, hides; /* `hides`: the next listing misses a process */
 	bool has_file, has_trace;                 /* left in its /tmp; a trace is a changed time */
+	bool is_uncovered, is_cover_reported;     /* something that it hides was replaced outside */
 	unsigned children, orphans;
 	unsigned mounts, paths; /* what was outside when it was born */
 	int owner;
@@ -53,6 +54,8 @@ enum {
 	ROOT = 3 << 20,
 	OTHER = 4 << 20,
 	ORPHANS = 5 << 20,
+	COVERS = 6 << 20, /* the mounts in it */
+	TMP = 7 << 20,
 	KIND = 7 << 20
 };
 enum { PID = 1000 };
@@ -88,11 +91,11 @@ static int model_open(const char *path, int flags)
 {
 	(void)flags;
 	int pid;
-	bool is_orphans = strstr(path, "/children");
-	if (is_orphans && !tells_orphans)
+	int kind = strstr(path, "/children") ? ORPHANS : strstr(path, "/mountinfo") ? COVERS : ROOT;
+	if (kind == ORPHANS && !tells_orphans)
 		return -1;
 	if (sscanf(path, "/proc/%d/", &pid) == 1)
-		return (is_orphans ? ORPHANS : ROOT) + pid - PID;
+		return kind + pid - PID;
 	is_change_reported = true;
 	return OTHER;
 }
@@ -113,6 +116,7 @@ static int model_bear_init(struct room_init *init)
 	rooms[at] = (struct model_room){
 		.is_born = true,
 		.has_init = true,
+		.is_cover_reported = true,
 		.owner = runner,
 		.mounts = mounted,
 		.paths = moved,
@@ -183,28 +187,44 @@ static int model_stat(uint64_t number, struct stat *info)
 	return 0;
 }
 
-static int model_stat_in(int root, const char *path, struct stat *info)
+static int model_stat_in(int root, struct stat *info)
 {
-	bool is_tmp = strcmp(path, "tmp") == 0;
-	model_stat(is_tmp, info);
-	if (is_tmp)
-		info->st_ctim.tv_sec = room_by(root)->has_trace;
-	listed = room_by(root);
+	return model_stat(room_by(root)->is_uncovered, info);
+}
+
+static int model_stat_fd(int fd, struct stat *info)
+{
+	bool is_tmp = (fd & KIND) == TMP;
+	model_stat(is_tmp ? 1 : moved, info);
+	info->st_ctim.tv_sec = is_tmp && room_by(fd)->has_trace;
 	return 0;
 }
 
-static int model_space(struct statfs *space)
+static int model_space(int fd, struct statfs *space)
 {
-	*space = (struct statfs){ .f_bfree = 100 - listed->has_file };
+	*space = (struct statfs){ .f_bfree = 100 - room_by(fd)->has_file };
 	return 0;
+}
+
+static int model_root(struct statx *info)
+{
+	*info = (struct statx){ .stx_mask = STATX_MNT_ID, .stx_mnt_id = 1 };
+	return 0;
+}
+
+static bool model_tell_once(bool *is_told)
+{
+	bool is_news = !*is_told;
+	*is_told = true;
+	return is_news;
 }
 
 /* Each change is reported once. */
-static int model_poll(void)
+static int model_poll(const struct pollfd *file)
 {
-	bool has_changed = !is_change_reported;
-	is_change_reported = true;
-	return has_changed;
+	bool is_of_room = (file->fd & KIND) == COVERS;
+	return model_tell_once(
+		is_of_room ? &room_by(file->fd)->is_cover_reported : &is_change_reported);
 }
 
 #endif

@@ -71,7 +71,7 @@ static int model_filter(struct bpf *bpf)
 #define fd_close model_fd_close
 #define open(path, flags) model_open(path, flags)
 #define pread(fd, data, size, offset) ((void)(data), model_pread(fd))
-#define openat(root, path, flags) ((void)(root), (void)(path), OTHER)
+#define fd_directory(root, path, flags) ((void)(path), TMP + ((root) & ~KIND))
 #define room_init_begin(init, host, is_usual) ((void)(is_usual), model_bear_init(init))
 #define room_init_be_born(init) 0
 #define room_init_let_furnish(init) 0
@@ -87,11 +87,12 @@ static int model_filter(struct bpf *bpf)
 #define listing_open(root, path, flags) model_listing_open(root)
 #define listing_next(listing) ((void)(listing), model_listing_next())
 #define getpid() runner
-#define poll(fds, count, timeout) ((void)(fds), model_poll())
+#define poll(fds, count, timeout) model_poll(fds)
 #define stat(path, info) model_stat(1, info)
-#define fstat(fd, info) ((void)(fd), model_stat(moved, info))
-#define fstatat(root, path, info, flags) model_stat_in(root, path, info)
-#define fstatfs(fd, space) model_space(space)
+#define statx(directory, path, flags, mask, info) model_root(info)
+#define fstat(fd, info) model_stat_fd(fd, info)
+#define fstatat(root, path, info, flags) ((void)(path), model_stat_in(root, info))
+#define fstatfs(fd, space) model_space(fd, space)
 #define flistxattr(fd, list, size) ((void)(fd), 0)
 #define landlock_abi() 7
 #define scratch_parent() strdup("/tmp/perch")
@@ -110,6 +111,7 @@ static int model_filter(struct bpf *bpf)
 #define limits_make(...) 0
 #define report_make(...) 0
 #include FINGERPRINT_SOURCE
+#include PICTURE_SOURCE
 #include POOL_SOURCE
 #include ROOM_SOURCE
 #include "sandbox/sandbox.c"
@@ -134,6 +136,7 @@ enum {
 	ORPHAN_EXITS,
 	MOUNTS_CHANGE,
 	PATHS_CHANGE,
+	COVERS_GO,
 	NOBODY_CALLS,
 	HOST_FORKS,
 	HOST_IS_KILLED,
@@ -141,6 +144,7 @@ enum {
 
 static perch_host host;
 static bool is_dead;
+static bool have_covers_gone;
 static bool is_outside; /* what changes around the rooms; or else what is left in them */
 static struct call {
 	struct sandbox *sandbox; /* NULL = there is none under way */
@@ -172,7 +176,7 @@ static void world_begin(void)
 	host = (perch_host){ 0 };
 	runner = THE_HOST;
 	mounted = moved = 0;
-	is_dead = is_over = is_wrong = is_change_reported = false;
+	is_dead = is_over = is_wrong = is_change_reported = have_covers_gone = false;
 	of_the_host = NULL;
 }
 
@@ -212,6 +216,7 @@ static uint32_t world_can(void)
 	if (is_outside) {
 		can |= mounted < MOUNTS_MAX ? 1U << MOUNTS_CHANGE : 0;
 		can |= moved < PATHS_MAX ? 1U << PATHS_CHANGE : 0;
+		can |= have_covers_gone ? 0 : 1U << COVERS_GO;
 	} else {
 		can |= pool_first() && room_in(pool_first())->has_init ? 1U << POOLED_LOSES_INIT : 0;
 		can |= room_with_orphan() ? 1U << ORPHAN_EXITS : 0;
@@ -239,6 +244,8 @@ static void call_check(const struct call *call)
 		kernel_wrong("a process of a call is there with the next one");
 	if (room->mounts != mounted)
 		kernel_wrong("a call does not see what was mounted outside");
+	if (room->is_uncovered)
+		kernel_wrong("a call sees what is hidden from it");
 	if (room->paths != moved)
 		kernel_wrong("a call sees other files than its paths lead to");
 	if (call->sandbox->policy.net != (call->policy ? SANDBOX_NET_FULL : SANDBOX_NET_NONE))
@@ -326,6 +333,16 @@ static void host_is_killed(void)
 			model_end_room(&rooms[i]);
 }
 
+/* The kernel takes what covers it away, in every room that there is. */
+static void covers_go(void)
+{
+	have_covers_gone = true;
+	for (unsigned i = 0; i < ROOMS; i++) {
+		rooms[i].is_uncovered = true;
+		rooms[i].is_cover_reported = false;
+	}
+}
+
 static void orphan_exits(void)
 {
 	struct model_room *room = room_with_orphan();
@@ -348,6 +365,9 @@ static void world_do(unsigned event)
 		break;
 	case PATHS_CHANGE:
 		moved++;
+		break;
+	case COVERS_GO:
+		covers_go();
 		break;
 	case NOBODY_CALLS:
 		nobody_calls();
@@ -378,7 +398,8 @@ static const char *world_describe(unsigned event)
 		"leaves a process that escapes a listing", "exits", "is closed", "loses its room's init" };
 	static const char *const others[] = { "the init of a room that waits is killed",
 		"a process that was left exits", "something is mounted outside", "a path leads elsewhere",
-		"nobody calls for a while", "the host forks, and the fork goes on", "the host is killed" };
+		"a hidden file is replaced outside", "nobody calls for a while",
+		"the host forks, and the fork goes on", "the host is killed" };
 	static char text[80];
 	if (event >= POOLED_LOSES_INIT)
 		return others[event - POOLED_LOSES_INIT];
@@ -394,8 +415,9 @@ static void sandbox_mix(const struct sandbox *sandbox)
 {
 	const struct model_room *room = room_in(sandbox);
 	const bool flags[] = { room->is_reaped, room->has_init, room->hides, room->has_file,
-		room->has_trace, room->owner == runner, room->mounts == mounted, room->paths == moved,
-		sandbox->policy.net == SANDBOX_NET_FULL, sandbox->reuse.fingerprint.len };
+		room->has_trace, room->is_uncovered, room->is_cover_reported, room->owner == runner,
+		room->mounts == mounted, room->paths == moved, sandbox->policy.net == SANDBOX_NET_FULL,
+		sandbox->reuse.fingerprint.len };
 	for (size_t at = 0; at < COUNT(flags); at++)
 		explorer_mix(flags[at]);
 	explorer_mix(room->children * 4 + room->orphans);
@@ -414,6 +436,7 @@ static void world_mix(void)
 		sandbox_mix(pooled);
 	explorer_mix(mounted * 4 + moved);
 	explorer_mix((uint64_t)runner * 4 + is_dead * 2U + is_change_reported);
+	explorer_mix(have_covers_gone);
 }
 
 /* The calls end, and so does the host: no room of its own stays. */

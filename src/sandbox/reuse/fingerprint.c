@@ -1,18 +1,15 @@
-/* Everything that decides how a sandbox is made, and what its room looks like, as bytes. */
+/* Everything that decides how a sandbox is made, as bytes. */
 #include "sandbox/reuse/reuse_pool.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
-#include "base/fd.h"
+#include "base/cleanup.h"
 #include "sandbox/layers/landlock.h"
 
-static void fingerprint_add_number(struct buf *out, uint64_t number)
+void fingerprint_add_number(struct buf *out, uint64_t number)
 {
 	buf_append(out, &number, sizeof(number));
 }
@@ -22,16 +19,10 @@ static void fingerprint_add_text(struct buf *out, const char *text)
 	buf_append(out, text, strlen(text) + 1);
 }
 
-static void fingerprint_add_identity(struct buf *out, const struct stat *info)
+void fingerprint_add_identity(struct buf *out, const struct stat *info)
 {
 	fingerprint_add_number(out, info->st_dev);
 	fingerprint_add_number(out, info->st_ino);
-}
-
-static void fingerprint_add_time(struct buf *out, const struct timespec *time)
-{
-	fingerprint_add_number(out, (uint64_t)time->tv_sec);
-	fingerprint_add_number(out, (uint64_t)time->tv_nsec);
 }
 
 /* ---- what it is made from ---------------------------------------------------- */
@@ -139,40 +130,6 @@ int fingerprint_make(const struct sandbox *sandbox, struct buf *fingerprint)
 	fingerprint_add_mounts(fingerprint, &sandbox->finding.mounts);
 	fingerprint_add_protected(fingerprint, sandbox->policy.protect);
 	return fingerprint->failed ? -ENOMEM : 0;
-}
-
-/* ---- what its room looks like --------------------------------------------------- */
-
-/* Every change of a directory is dated, as finely as the kernel dates; files in it take space of
- * its file system, and extended attributes have names. */
-static void fingerprint_add_tmp(
-	struct buf *out, int root, const char *below, const struct stat *info)
-{
-	_cleanup_fd_ int fd = openat(root, below, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct statfs space = { 0 };
-	fstatfs(fd, &space);
-	fingerprint_add_time(out, &info->st_ctim);
-	fingerprint_add_time(out, &info->st_mtim);
-	fingerprint_add_time(out, &info->st_atim);
-	fingerprint_add_number(out, space.f_bfree);
-	fingerprint_add_number(out, space.f_ffree);
-	fingerprint_add_number(out, (uint64_t)flistxattr(fd, NULL, 0));
-}
-
-int fingerprint_picture(int root, const struct mounts *mounts, struct buf *picture)
-{
-	for (size_t i = 0; i < mounts->count; i++) {
-		const char *below = mounts->items[i].path + 1;
-		struct stat info = { 0 };
-		if (mounts->items[i].kind == ROOM_REVEAL)
-			continue; /* the view has it */
-		fstatat(root, below, &info, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH);
-		fingerprint_add_identity(picture, &info);
-		fingerprint_add_number(picture, info.st_mode);
-		if (mounts->items[i].kind == ROOM_TMP)
-			fingerprint_add_tmp(picture, root, below, &info);
-	}
-	return picture->failed ? -ENOMEM : 0;
 }
 
 bool fingerprint_is_same(const struct buf *a, const struct buf *b)

@@ -6,9 +6,11 @@
 #include <poll.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/linux_calls.h"
 #include "base/macros.h"
 #include "base/stamp.h"
 #include "proc/host.h"
@@ -29,8 +31,8 @@ struct reuse_pool {
 	/* A room does not see mounts that are made outside after it. Every such change begins a new
 	 * age, and sandboxes of an earlier age are not used again. */
 	unsigned long age;
-	int mountinfo;            /* /proc/…/mountinfo, which reports the change */
-	struct stat mountinfo_of; /* which mount namespace that is */
+	int mountinfo;     /* /proc/…/mountinfo, which reports the change */
+	struct statx here; /* the root that our paths began at when that was opened */
 	struct timer idle;
 };
 
@@ -65,11 +67,16 @@ static void reuse_pool_on_idle(struct timer *timer, uint64_t now_ns)
 
 /* ---- what is mounted outside --------------------------------------------------------- */
 
-/* A thread can have moved into another mount namespace. A fork shares the open mountinfo with its
- * parent: a change is reported to one of the two only, so a fork opens its own. */
-static bool reuse_pool_is_elsewhere(const struct reuse_pool *pool, const struct stat *here)
+/* A thread that has moved to other mounts, or to another root, has a root with another number; an
+ * open mountinfo holds the old one, so that its number is nobody else's. A fork shares the open
+ * file with its parent: a change is reported to one of the two only, so a fork opens its own. */
+static bool reuse_pool_is_elsewhere(const struct reuse_pool *pool, const struct statx *here)
 {
-	return pool->owner != getpid() || !stamp_is_same_file(here, &pool->mountinfo_of);
+	const struct statx *before = &pool->here;
+	return pool->owner != getpid() || !(here->stx_mask & STATX_MNT_ID) ||
+		here->stx_mnt_id != before->stx_mnt_id || here->stx_ino != before->stx_ino ||
+		here->stx_dev_major != before->stx_dev_major ||
+		here->stx_dev_minor != before->stx_dev_minor;
 }
 
 static bool reuse_pool_has_changed(const struct reuse_pool *pool)
@@ -78,18 +85,18 @@ static bool reuse_pool_has_changed(const struct reuse_pool *pool)
 	return pool->mountinfo < 0 || poll(&change, 1, 0) != 0;
 }
 
-static void reuse_pool_settle(struct reuse_pool *pool, const struct stat *here)
+static void reuse_pool_settle(struct reuse_pool *pool, const struct statx *here)
 {
 	fd_close(pool->mountinfo);
 	pool->mountinfo = fd_above_stdio(open("/proc/thread-self/mountinfo", O_RDONLY | O_CLOEXEC));
-	pool->mountinfo_of = *here;
+	pool->here = *here;
 	pool->owner = getpid();
 }
 
 static void reuse_pool_look_outside(struct reuse_pool *pool)
 {
-	struct stat here = { 0 };
-	stat("/proc/thread-self/ns/mnt", &here);
+	struct statx here = { 0 };
+	statx(AT_FDCWD, "/", 0, STATX_INO | STATX_MNT_ID, &here);
 	bool has_moved = reuse_pool_is_elsewhere(pool, &here);
 	if (!has_moved && !reuse_pool_has_changed(pool))
 		return;
@@ -129,10 +136,8 @@ static struct reuse_pool *reuse_pool_of(perch_host *host)
 static bool reuse_pool_is_as_new(const struct sandbox *sandbox)
 {
 	struct room *room = sandbox->confine.room;
-	_cleanup_(buf_free) struct buf now = { 0 };
 	return room_is_empty(room) &&
-		fingerprint_picture(room_root(room), &sandbox->reuse.mounts, &now) == 0 &&
-		fingerprint_is_same(&now, &sandbox->reuse.picture);
+		picture_is_same(&sandbox->reuse.picture, room, &sandbox->reuse.mounts);
 }
 
 /* Only a sandbox whose room shows nothing but its own processes and has its own /tmp. */
@@ -161,7 +166,7 @@ void reuse_pool_note_new(struct sandbox *sandbox)
 {
 	struct reuse *reuse = &sandbox->reuse;
 	if (!reuse_pool_accepts(sandbox) || reuse_pool_own_mounts(sandbox) < 0 ||
-		fingerprint_picture(room_root(sandbox->confine.room), &reuse->mounts, &reuse->picture) < 0)
+		picture_take(&reuse->picture, sandbox->confine.room, &reuse->mounts) < 0)
 		buf_clear(&reuse->fingerprint);
 }
 
@@ -170,7 +175,7 @@ void reuse_pool_forget(struct sandbox *sandbox)
 	struct reuse *reuse = &sandbox->reuse;
 	buf_free(&reuse->asked);
 	buf_free(&reuse->fingerprint);
-	buf_free(&reuse->picture);
+	picture_free(&reuse->picture);
 	free(reuse->mounts.items);
 	path_record_free(&reuse->path_record);
 }

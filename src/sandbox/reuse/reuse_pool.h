@@ -5,6 +5,7 @@
 #define SANDBOX_REUSE_REUSE_POOL_H
 
 #include "base/buf.h"
+#include "proc/room.h"
 #include "sandbox/sandbox_parts.h"
 
 /* A pooled sandbox for an equal policy of the same process, if the file tree has not changed since:
@@ -33,10 +34,20 @@ int fingerprint_ask(const struct sandbox_policy *policy, struct buf *asked);
  * made now. Returns 0 or -ENOMEM. */
 int fingerprint_make(const struct sandbox *sandbox, struct buf *fingerprint);
 
-/* What the room (`root` is its root directory) shows at these mounts: hidden paths are still
- * hidden, and nothing was left in temporary directories. Returns 0 or -ENOMEM. */
-int fingerprint_picture(int root, const struct mounts *mounts, struct buf *picture);
-
 bool fingerprint_is_same(const struct buf *a, const struct buf *b);
+
+void fingerprint_add_number(struct buf *out, uint64_t number);
+void fingerprint_add_identity(struct buf *out, const struct stat *info);
+
+/* ---- picture.c: what a room looks like ------------------------------------------ */
+
+/* Of a new room, which shows these mounts. Returns 0 or -ENOMEM. */
+int picture_take(struct picture *picture, const struct room *room, const struct mounts *mounts);
+
+/* Whether hidden paths are still hidden, and nothing was left in the room's own directories. */
+bool picture_is_same(
+	const struct picture *picture, const struct room *room, const struct mounts *mounts);
+
+void picture_free(struct picture *picture);
 
 #endif
