@@ -33,6 +33,8 @@ chaos() {
 
 @test "mcp: nobody is left, calls are recorded" { chaos mcp; }
 
+@test "acp: nobody is left, what was said to an editor is there" { chaos acp; }
+
 @test "serve: nobody is left, accepted turns are over and ran once" { chaos serve; }
 
 @test "questions: a terminal gets its modes back" { chaos questions; }

@@ -12,7 +12,8 @@ import sys
 import time
 
 from asking import Questions
-from kinds import BUILD, CALLS, Agents, Mcp, Plugins, Tools
+from clients import Acp, Mcp
+from kinds import BUILD, CALLS, Agents, Plugins, Tools
 from place import Disk, apart, hit, ours
 from served import Serve
 
@@ -20,7 +21,7 @@ WORK = os.environ["WORK"]
 LONG = os.environ.get("CHAOS") == "long"
 SEED = int(os.environ.get("CHAOS_SEED", random.randrange(1 << 30)))
 KINDS = {"plugins": (Plugins, 25000), "tools": (Tools, 25000), "agents": (Agents, 20000), "mcp": (Mcp, 10000),
-         "serve": (Serve, 20000), "questions": (Questions, 5000)}
+         "acp": (Acp, 10000), "serve": (Serve, 20000), "questions": (Questions, 5000)}
 SHORT = {"serve": 600}  # jobs; of the others:
 SHORT_OF_OTHERS = 60
 PLAYERS = int(os.environ.get("CHAOS_PLAYERS", 4 if LONG else 2))
@@ -92,19 +93,27 @@ class Player:
         os.pwrite(fd, f"{seconds:<31}\0".encode(), 0)
         os.close(fd)
 
+    def struck_by(self, fault, host):
+        """Those whom it may strike, and whether there is time for another look."""
+        names = ours(are_dead_too=False)
+        if fault == "kill doorkeeper":
+            found = [pid for pid, name in names.items() if name == "perch-guard door"]
+        else:
+            found = [pid for pid, name in names.items() if fault == "stop" or
+                     (pid != host and name.startswith("perch-guard") == (fault == "kill guard"))]
+        return found, host in names
+
     def strike_somebody(self, fault, host):
-        wanted = []
-        for _ in range(LOOKS):
-            names = ours()
-            wanted = [pid for pid, name in names.items() if fault == "stop" or
-                      (pid != host and name.startswith("perch-guard") == (fault == "kill guard"))]
-            if wanted or host not in names:
-                break
-            time.sleep(0.001)
-        if not wanted:
+        found, is_time, looks = [], True, 0
+        while not found and is_time and (looks < LOOKS or fault == "kill doorkeeper"):
+            time.sleep(0.001 if looks else 0)
+            found, is_time = self.struck_by(fault, host)
+            looks += 1
+        if not found:
             return
-        pid = self.random.choice(wanted)
+        pid = self.random.choice(found)
         is_there = hit(pid, signal.SIGSTOP if fault == "stop" else signal.SIGKILL)
+        self.counts[f"{fault}, struck"] += is_there
         if is_there and fault == "stop":
             time.sleep(self.random.random() * 0.05)
             hit(pid, self.random.choice((signal.SIGCONT, signal.SIGKILL)))

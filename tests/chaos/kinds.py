@@ -194,49 +194,6 @@ class Tools(Kind):
         assert not ended_well or any(one["verdict"] == "ok" for one in found), "the call is not recorded"
 
 
-class Mcp(Tools):
-    """A session of an MCP client that calls a tool: two calls at a time, and two more in the rooms that these have left."""
-    listed = "t_count_count_echo"
-    at_a_time, rounds = 2, 2
-
-    def words(self, number):
-        self.text = "x" * (number % 50)
-        lines = ({"jsonrpc": "2.0", "id": "first", "method": "initialize", "params": {
-                     "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}},
-                 {"jsonrpc": "2.0", "method": "notifications/initialized"},
-                 {"jsonrpc": "2.0", "id": "list", "method": "tools/list"})
-        return ["mcp"], "".join(json.dumps(line) + "\n" for line in lines).encode() + self.calls()
-
-    def calls(self, first=0):
-        return "".join(json.dumps({"jsonrpc": "2.0", "id": f"call {first + i}", "method": "tools/call", "params": {
-            "name": self.listed, "arguments": {"text": self.text}}}) + "\n" for i in range(self.at_a_time)).encode()
-
-    def hear(self, our_in, our_out, fault, host):
-        """A client stays until it has its last answer, or the server is gone."""
-        self.player.strike(fault, host)
-        said = b""
-        for number in range(self.rounds if fault != "no reader" else 0):
-            answers = (number + 1) * self.at_a_time
-            while said.count(b'"id":"call') < answers and (piece := os.read(our_out, 65536)):
-                said += piece
-            if number + 1 < self.rounds and said.count(b'"id":"call') == answers:
-                self.give(our_in, self.calls(answers))
-        os.close(our_in)
-        return said if fault == "no reader" else said + self.read_on(our_out)
-
-    def judge(self, number, fault, status, said):
-        answers = [json.loads(line) for line in said.splitlines() if line.startswith(b"{") and line.endswith(b"}")]
-        well = sum("call" in str(one.get("id")) and "result" in one and not one["result"].get("isError") for one in answers)
-        recorded = sum(one["verdict"] == "ok" for one in self.records())
-        is_warned = any(words in said for words in WARNINGS)
-        wrong = None
-        if fault == "none" and (status != 0 or well != self.at_a_time * self.rounds):
-            wrong = f"{well} calls ended well without a fault"
-        elif not is_warned and recorded < well:
-            wrong = f"{well} calls ended well, {recorded} are recorded"
-        assert not wrong, f"{wrong}; fault: {fault}, exit {status}, {shown(said)}"
-
-
 class Agents(Kind):
     """Turns of a few sessions, which are counted."""
     ended = 0

@@ -75,31 +75,44 @@ class Disk:
 # ---- processes ----------------------------------------------------------------------------------
 
 
-def parents():
-    """Each process that can be seen, and its parent."""
+def processes():
+    """Each that can be seen: its parent, its name, and whether it has died and waits for its parent."""
     found = {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-                found[int(pid)] = int(file.read().rpartition(")")[2].split()[1])
+                name, _, rest = file.read().partition("(")[2].rpartition(")")
         except OSError:
-            pass
+            continue
+        state, parent = rest.split()[:2]
+        found[int(pid)] = int(parent), name, state == "Z"
     return found
 
 
-def ours():
+def role(pid, name):
+    """What a perch-guard is for: `perch-guard`, `perch-guard room` or `perch-guard door`. What a doorkeeper bears has its
+    memory, until it executes its program, but lives in the room: a namespace further in."""
+    if name != "perch-guard":
+        return name
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            words = file.read().decode(errors="replace").split("\0")
+        with open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as file:
+            numbers = next((line.split()[1:] for line in file if line.startswith("NSpid:")), [])
+    except OSError:
+        return name
+    return "newborn" if words[1:2] == ["door"] and len(numbers) > 1 else " ".join(words).strip() or name
+
+
+def ours(are_dead_too=True):
     """What we have started, and what that has: their names."""
-    above, own, names = parents(), os.getpid(), {}
-    for pid in above:
+    found, own, names = processes(), os.getpid(), {}
+    for pid, (_, name, is_dead) in found.items():
         at = pid
-        while at not in (own, 0) and at in above:
-            at = above[at]
-        if at == own and pid != own:
-            try:
-                with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
-                    names[pid] = file.read().strip()
-            except OSError:
-                pass
+        while at not in (own, 0) and at in found:
+            at = found[at][0]
+        if at == own and pid != own and (are_dead_too or not is_dead):
+            names[pid] = role(pid, name)
     return names
 
 
@@ -110,7 +123,7 @@ def hit(pid, number):
     except OSError:
         return False
     try:
-        if pid in ours():
+        if pid in ours(are_dead_too=False):
             signal.pidfd_send_signal(fd, number)
             return True
     except ProcessLookupError:
