@@ -188,12 +188,22 @@ failure_is_told() {
 }
 check "on a terminal: a step that fails says all" failure_is_told
 
-# fuzzer NAME EXECUTIONS [STATUS]: one that says that it made so many.
+# fuzzer NAME EXECUTIONS [STATUS]: one that says that it made so many. All inputs are worth to be kept by it.
 fuzzer() {
     mkdir -p "$work/budget-asan/fuzz"
     cat >"$work/budget-asan/fuzz/fuzz-$1" <<END
 #!/bin/sh
-case "\$*" in *-merge=1*) exit ;; *-runs=*) echo "$1 \$*" >>"$calls" ;; esac
+case "\$*" in
+-set_cover_merge=1*)
+    while [ "\${1#-}" != "\$1" ]; do shift; done
+    into=\$1
+    shift
+    find "\$@" -type f -exec cp -n {} "\$into" ';'
+    exit ;;
+*-merge=1*) exit ;;
+*-runs=*) echo "$1 \$*" >>"$calls" ;;
+esac
+for word; do [ ! -d "\$word" ] || ls "\$word"; done >>"$calls"
 printf '#$2\tDONE   cov: 12 ft: 34 corp: 5/6b\n'
 echo 'stat::number_of_executed_units: $2'
 exit ${3:-0}
@@ -203,7 +213,7 @@ END
 
 fuzz_for() {
     PERCH_RELEASE=$work/budget PERCH_FUZZ_CORPUS=$work/inputs PERCH_FUZZ_LANES=${lanes:-1} \
-        "$top/tools/fuzz_budget.sh" "$@" 2>&1
+        PERCH_FUZZ_KEPT=$work/kept "$top/tools/${tool:-fuzz_budget}.sh" "$@" 2>&1
 }
 
 budget_is_spent() {
@@ -238,6 +248,33 @@ budget_is_shared() {
         printf '%s\n' "$said" | grep -qE '^together +1800 +1800$'
 }
 check "fuzz --budget: several targets at once, all of them counted" budget_is_shared
+
+# What it finds, and who has counted what.
+found_is_kept() {
+    rm -rf "$work/inputs" "$work/kept"
+    mkdir -p "$work/inputs/one" "$work/kept"
+    echo one 1000 >"$work/kept/executions"
+    said=$(fuzz_for 500 one) || return 1
+    printf '%s\n' "$said" | grep -qE '^one +600 +1600 ' || return 1
+    for name in first second; do echo "$name" >"$work/inputs/one/$name"; done
+    said=$(tool=fuzz_keep fuzz_for one) || return 1
+    printf '%s\n' "$said"
+    grep -qx 'one 1600' "$work/kept/executions" && grep -qx 'one 0' "$work/inputs/executions" &&
+        tar -tf "$work/kept/one.tar.xz" | tr '\n' ' ' | grep -x 'first second ' || return 1
+    cp "$work/kept/one.tar.xz" "$work/archive"
+    touch -d yesterday "$work/inputs/one/first"
+    said=$(umask 077 && tool=fuzz_keep fuzz_for one) && cmp "$work/archive" "$work/kept/one.tar.xz"
+}
+check "fuzz --keep: inputs in an archive that is the same each time, and the count" found_is_kept
+
+kept_is_begun_with() {
+    rm -rf "$work/inputs"
+    : >"$calls"
+    said=$(fuzz_for 500 one) || return 1
+    printf '%s\n' "$said"
+    printf '%s\n' "$said" | grep -qE '^one +600 +2200 ' && grep -x first "$calls"
+}
+check "fuzz --budget: it goes on from what is kept" kept_is_begun_with
 
 finding_is_told() {
     fuzzer bad 5 77

@@ -1,11 +1,12 @@
 #!/bin/sh
 # Runs the fuzz targets until they have made so many executions together: round after round, each
-# for the same time, then those that had too few. The corpus is kept, and made small again at the
-# end; how many executions there ever were stands in its file `executions`.
+# for the same time, then those that had too few. It begins with the inputs of the tree; what it finds
+# stays in a corpus of this machine, which is made small again at the end, and what it has made is
+# counted there, in the file `executions`. tools/fuzz_keep.sh brings both into the tree.
 #
 #     tools/fuzz_budget.sh EXECUTIONS [TARGET…]      1000000, 1e6 or 1e8
 #
-# PERCH_FUZZ_CORPUS    where it is kept
+# PERCH_FUZZ_CORPUS    the corpus of this machine
 # PERCH_FUZZ_SECONDS   for each target in one round (30)
 # PERCH_FUZZ_LANES     how many targets at once (one for each processor)
 set -eu
@@ -15,6 +16,8 @@ top=${tools%/*}
 build=${PERCH_RELEASE:-$top/build}-asan
 # shellcheck source=tests/lib.sh
 . "$top/tests/lib.sh"
+# shellcheck source=fuzz/inputs.sh
+. "$top/fuzz/inputs.sh"
 corpus=${PERCH_FUZZ_CORPUS:-$build/corpus}
 findings=$build/findings
 seconds=${PERCH_FUZZ_SECONDS:-30}
@@ -36,18 +39,9 @@ whole() {
     echo "$1" | awk '/^[0-9]+(e[0-9]+)?$/ { printf "%.0f\n", $1 + 0; good = 1 } END { exit !good }'
 }
 
-# ever TARGET: how many executions it has had; of all without one.
+# ever [TARGET]: how many executions it has had, on this machine and before; all of them without one.
 ever() {
-    awk -v name="${1:-}" 'name == "" || $1 == name { sum += $2 } END { printf "%.0f\n", sum }' "$corpus/executions"
-}
-
-# remember TARGET EXECUTIONS: one line for each target, replaced as a whole.
-remember() {
-    awk -v name="$1" -v more="$2" '
-        $1 == name { $2 = sprintf("%.0f", $2 + more); found = 1 }
-        { print }
-        END { if (!found) print name, more }' "$corpus/executions" >"$corpus/executions.new"
-    mv "$corpus/executions.new" "$corpus/executions"
+    executions_of "${1:-}" "$kept/executions" "$corpus/executions"
 }
 
 # fuzz TARGET OPTION…: what it says goes to its log; `found` stands beside it where it found something.
@@ -66,7 +60,7 @@ fuzz() {
 count() {
     executed=$(sed -n 's/^stat::number_of_executed_units: *//p' "$work/$1.log")
     sed -n 's/.*DONE *cov: \([0-9]*\) ft: \([0-9]*\).*/\1 \2/p' "$work/$1.log" >"$work/$1.cov"
-    remember "$1" "${executed:-0}"
+    add_executions "$corpus/executions" "$1" "${executed:-0}"
 }
 
 # together OPTION TARGET…: all at the same time.
@@ -118,11 +112,13 @@ budget=$(whole "${1:-}") || {
 }
 shift
 mkdir -p "$corpus"
-[ -e "$corpus/executions" ] || : >"$corpus/executions"
 before=$(ever)
 # shellcheck disable=SC2046 # names without blanks
 [ $# -gt 0 ] || set -- $(programs "$build" fuzz/fuzz-)
-for target; do ever "$target" >"$work/$target.before"; done
+for target; do
+    ever "$target" >"$work/$target.before"
+    unpack_kept "$target" "$corpus/$target"
+done
 
 while [ "$(made)" -lt "$budget" ]; do
     round "$@"

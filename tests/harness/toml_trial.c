@@ -129,11 +129,12 @@ static const char *try_set_new(struct trial *trial, const struct toml_value *roo
 {
 	if (below(trial, 2))
 		push(trial, "missing", 0);
-	bool is_missing = oracle_at(root, path_of(trial)) == NULL;
-	trial->is_insertion = is_missing || !toml_get(trial->place, fresh.key);
+	const struct toml_value *there = oracle_at(root, path_of(trial));
+	bool may_refuse = there && (there->type != TOML_TABLE || toml_get(there, fresh.key));
+	trial->is_insertion = !may_refuse;
 	int result = toml_edit_set(trial->text, path_of(trial), &fresh, trial->out, NULL);
 	push(trial, fresh.key, 0);
-	return judge(trial, root, result, !trial->is_insertion, &fresh);
+	return judge(trial, root, result, may_refuse, &fresh);
 }
 
 static const char *try_set_existing(struct trial *trial, const struct toml_value *root)
