@@ -117,6 +117,7 @@ static inline long bare_bear(
 	register long x2 __asm__("x2") = (long)pid;
 	register long x3 __asm__("x3") = 0;
 	register long x4 __asm__("x4") = (long)cleared;
+	register void (*x9)(void) __asm__("x9") = run; /* no register that is cleared before the call */
 	__asm__ volatile("svc #0\n\t"
 					 "cbnz x0, 1f\n\t"
 					 "mov x29, #0\n\t"
@@ -125,7 +126,7 @@ static inline long bare_bear(
 					 "brk #1\n"
 					 "1:"
 					 : "+r"(x0)
-					 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), [run] "r"(run)
+					 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), [run] "r"(x9)
 					 : "memory");
 	return x0;
 }

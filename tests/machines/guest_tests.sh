@@ -1,6 +1,6 @@
 #!/bin/bash
-# The rest of a guest's life: the suites as root, then as a normal user. Each line that they say goes
-# to the console, behind the name of who ran them. Called by guest_init with where the tree is.
+# The rest of a guest's life: the suites as root, then as a normal user. What they say goes to the
+# console. Called by guest_init with where the tree is.
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8
 mount -t tmpfs -o mode=1777 tmp /tmp
 mount -t tmpfs -o mode=755 run /run
@@ -17,30 +17,13 @@ top=$1 build='' suites='' users=''
 . "$top/.settings"
 [ ! -d "$top/.data" ] || export PERCH_TEST_DATA="$top/.data"
 # A processor that is emulated is slow: nobody is to be called hung for that.
-export PERCH_BUILD=$build PERCH_TEST_LANES=2 PERCH_TEST_TIMEOUT=3600 CK_TIMEOUT_MULTIPLIER=40
+export PERCH_TEST_LANES=2 PERCH_TEST_TIMEOUT=3600 CK_TIMEOUT_MULTIPLIER=40
 export PERCH_TEST_AGAIN=10
-
-# as USER COMMAND…: the logs of the build are in the hands of who runs it.
-as() {
-    user=$1
-    shift
-    case $user in
-    root) "$@" ;;
-    *)
-        mkdir -p "$build/test-logs"
-        chown -R "$user" "$build/test-logs"
-        setpriv --reuid "$user" --regid "$user" --init-groups env HOME="/home/$user" "$@"
-        ;;
-    esac
-}
 
 cd "$top" || exit 1
 for who in $users; do
     # shellcheck disable=SC2086 # several suites
-    {
-        as "$who" tests/machines/layers.sh "$build/perch"
-        as "$who" tests/run $suites
-    } 2>&1 | sed -u "s/^/$who: /" >/dev/console
+    tests/machines/suites.sh "$who" "$build" $suites >/dev/console
 done
 sync
 busybox poweroff -f

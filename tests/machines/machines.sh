@@ -5,7 +5,7 @@
 #     tests/machines/machines.sh [NAME…]      as the table below has them; all without a name
 #
 # MACHINES_SUITES   these suites instead of those in the table
-# MACHINES_USERS    root, tester, or both (in guests; elsewhere it is who calls)
+# MACHINES_USERS    root, tester (a normal user), or both
 # MACHINES_ACCEL    kvm or tcg, instead of what works
 # MACHINES_UNDER    a command that emulators and tests are run by, such as `nice`
 # MACHINES_SECONDS  how long one machine may take (14400)
@@ -251,8 +251,8 @@ cross_build() {
     echo "$directory is built"
     [ -e "$directory/build.ninja" ] ||
         meson setup "$directory" "$top" --cross-file "$out/$name.ini" \
-            -Dtests=true -Dtest_switches=true "$@" >"$out/$name.log" || die "see $out/$name.log"
-    ninja -C "$directory" >"$out/$name.log" || die "see $out/$name.log"
+            -Dtests=true -Dtest_switches=true "$@" >"$out/$name.log" || die "it cannot be built: see $out/$name.log"
+    ninja -k 0 -C "$directory" >"$out/$name.log" || die "it cannot be built: see $out/$name.log"
 }
 
 build_aarch64() {
@@ -272,15 +272,17 @@ machine_user() {
             >"$place/programs/${suite#unit/}"
     done
     chmod +x "$place/programs"/*
+    MACHINES_USERS=$(id -un) # the cache is not for others
     run_here "$top/build-aarch64" "$place/programs"/*
 }
 
-# run_here BUILD SUITE…: on this machine, as who calls.
+# run_here BUILD SUITE…: on this machine, as who calls; root can be a normal user as well.
 run_here() {
-    build=$1
-    shift
-    # shellcheck disable=SC2086 # several words
-    { PERCH_BUILD=$build ${MACHINES_UNDER:-} "$top/tests/run" "$@" || true; } 2>&1 | sed -u "s/^/$(id -un): /"
+    users=$(id -un)
+    [ "$users" != root ] || users=${MACHINES_USERS:-root tester}
+    for who in $users; do
+        ${MACHINES_UNDER:-} "$here/suites.sh" "$who" "$@"
+    done
 }
 
 # --- what is run ------------------------------------------------------------

@@ -83,7 +83,6 @@ endian = 'little'
 END
     # Its ioctl takes an int, which gcc remarks at every call.
     cross_build build-musl musl -Dremote=disabled
-    "$here/layers.sh" "$top/build-musl/perch" | sed "s/^/$(id -un): /"
     # shellcheck disable=SC2046 # several suites
     run_here "$top/build-musl" $(suites_of "$1")
 }

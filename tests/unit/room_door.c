@@ -408,9 +408,9 @@ QUARTERS_TEST(one_that_was_killed_or_stopped_while_it_waited_hangs_nobody)
 static void expect_guided(
 	perch_host *host, struct room *room, const char *script, const char *output)
 {
-	enum { HUGE = 100 * 1000 };
-	static char huge[HUGE];
-	memset(huge, 'x', HUGE - 1);
+	enum { HUGE_SIZE = 100 * 1000 };
+	static char huge[HUGE_SIZE];
+	memset(huge, 'x', HUGE_SIZE - 1);
 	memcpy(huge, "HUGE=", 5);
 	struct record record = { 0 };
 	perch_child_spec spec = proc_spec(SHELL(script), &record);
