@@ -7,6 +7,7 @@
 # MACHINES_SUITES   these suites instead of those in the table
 # MACHINES_USERS    root, tester (a normal user), or both
 # MACHINES_ACCEL    kvm or tcg, instead of what works
+# MACHINES_PROCESSORS  how many a guest has (2): with fewer than that free, one is faster
 # MACHINES_UNDER    a command that emulators and tests are run by, such as `nice`
 # MACHINES_SECONDS  how long one machine may take (14400)
 #
@@ -126,7 +127,8 @@ work_image() (
         tar --extract --directory="$stage"
     printf "top='%s' build='%s' suites='%s' users='%s'\n" "$top" "$top/$2" "$3" \
         "${MACHINES_USERS:-root tester}" >"$stage/.settings"
-    [ ! -d "$top/../shared/data" ] || cp -rL "$top/../shared/data" "$stage/.data"
+    data=${PERCH_TEST_DATA:-$top/../shared/data}
+    [ ! -d "$data" ] || cp -rL "$data" "$stage/.data"
     chown -R 0:0 "$stage"
     chmod -R go+rX "$stage"
     image "$1" "$stage" "$(($(du -sm "$stage" | cut -f 1) * 3 / 2 + 64))"
@@ -172,7 +174,7 @@ start() {
     place=$1 tree=$2 version=$3 emulator=$4
     shift 4
     # shellcheck disable=SC2086 # several arguments
-    exec $emulator -m 3072 -smp 2 -nodefaults -display none -no-reboot -serial stdio \
+    exec $emulator -m 3072 -smp "${MACHINES_PROCESSORS:-2}" -nodefaults -display none -no-reboot -serial stdio \
         -kernel "$tree/boot/vmlinuz-$version" -initrd "$place/initramfs" \
         -append "$kernel_words${guest_words:-}" "$@" </dev/null
 }

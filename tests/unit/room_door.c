@@ -463,7 +463,8 @@ QUARTERS_TEST(a_host_that_has_changed_gets_another_one)
 static void expect_scheduler(perch_host *host, struct room *room, int scheduler, const char *number)
 {
 	const struct sched_param none = { 0 };
-	ck_assert_int_eq(sched_setscheduler(0, scheduler, &none), 0);
+	/* Not by the C library: musl's does nothing. */
+	ck_assert_int_eq(syscall(SYS_sched_setscheduler, 0, scheduler, &none), 0);
 	expect(host, room, "cut -d' ' -f41 /proc/self/stat", number);
 }
 
