@@ -28,12 +28,25 @@ static bool secret_variables_stands_at(struct str name, size_t at, struct str wo
 		strncasecmp(name.data + at, word.data, word.len) == 0;
 }
 
+/* A run looks at some thousand places. */
+static bool secret_variables_may_begin(char letter)
+{
+	enum { SMALL = 'a' - 'A' };
+	for (size_t i = 0; i < COUNT(inside); i++)
+		if ((letter | SMALL) == *inside[i].data)
+			return true;
+	return false;
+}
+
 static bool secret_variables_has_word_inside(struct str name)
 {
-	for (size_t i = 0; i < COUNT(inside); i++)
-		for (size_t at = 0; at < name.len; at++)
+	for (size_t at = 0; at < name.len; at++) {
+		if (!secret_variables_may_begin(name.data[at]))
+			continue;
+		for (size_t i = 0; i < COUNT(inside); i++)
 			if (secret_variables_stands_at(name, at, inside[i]))
 				return true;
+	}
 	return false;
 }
 
