@@ -19,6 +19,7 @@ enum side {
 	TOOL_SAFE_FLOOR,
 	RUN,
 	RUN_UNCONFINED,
+	RUN_SAFE_FLOOR,
 	PLUGIN,
 	TURN,
 	TURN_UNSTORED,
@@ -43,6 +44,7 @@ static const char *const sides[SIDES][WORDS] = {
 	[TOOL_SAFE_FLOOR] = { tool_floor, "safe", peer, "tool" },
 	[RUN] = { perch, "run", "bench-line" },
 	[RUN_UNCONFINED] = { perch, "run", "open-line" },
+	[RUN_SAFE_FLOOR] = { tool_floor, "run", peer, "line" },
 	[PLUGIN] = { peer, "line" },
 	[TURN] = { perch, "agent", "run", "--profile", profile, "--prompt", "hi" },
 	[TURN_UNSTORED] = { perch, "agent", "run", "--profile", profile, "--prompt", "hi",
@@ -133,6 +135,9 @@ int main(void)
 	bench_print("defaults/tool-call", "vs-safe-floor", best[TOOL] / best[TOOL_SAFE_FLOOR], "x");
 	print("defaults/run", RUN, PLUGIN, 4);
 	bench_print("defaults/run", "unsandboxed", best[RUN_UNCONFINED] / 1e6, "ms");
+	bench_print("defaults/run", "safe-floor", best[RUN_SAFE_FLOOR] / 1e6, "ms");
+	bench_print("defaults/run", "safe-floor-vs-floor", best[RUN_SAFE_FLOOR] / best[PLUGIN], "x");
+	bench_print("defaults/run", "vs-safe-floor", best[RUN] / best[RUN_SAFE_FLOOR], "x");
 	print("defaults/agent-run", TURN, TURN_FLOOR, 1.5);
 	bench_print("defaults/agent-run", "unstored", best[TURN_UNSTORED] / 1e6, "ms");
 	return 0;

@@ -4,6 +4,7 @@
  *     tool-floor confined TOOL…   the same in namespaces of its own, where all is read-only but
  * /var/tmp
  *     tool-floor safe TOOL…       the same with what makes it safe
+ *     tool-floor run PLUGIN…      as safe as that, a program that is not asked: says what it prints
  *
  * The second has what no sandbox of this kind can do without, and none of what makes one safe: no
  * secret is hidden, no call forbidden, nobody is left to end what the tool leaves behind. The third
@@ -230,16 +231,31 @@ static ssize_t exchange(const struct birth *birth, const char *line, size_t len,
 	return n;
 }
 
+/* Whatever it prints, to its end. */
+static ssize_t listen_to(const struct birth *birth, char *text, size_t size)
+{
+	ssize_t len = 0;
+	for (ssize_t n; (n = read(birth->out[0], text + len, size - (size_t)len)) > 0;)
+		len += n;
+	return len;
+}
+
 int main(int argc, char **argv)
 {
 	char answer[4096];
 	if (argc < 3)
 		return 125;
-	struct birth birth = { .argv = argv + 2, .is_safe = strcmp(argv[1], "safe") == 0 };
+	bool is_run = strcmp(argv[1], "run") == 0;
+	struct birth birth = { .argv = argv + 2, .is_safe = is_run || strcmp(argv[1], "safe") == 0 };
 	birth.is_confined = birth.is_safe || strcmp(argv[1], "confined") == 0;
 	pid_t pid = start(&birth);
-	exchange(&birth, hello, sizeof(hello) - 1, answer);
-	ssize_t n = exchange(&birth, question, sizeof(question) - 1, answer);
+	ssize_t n = 0;
+	if (is_run) {
+		n = listen_to(&birth, answer, sizeof(answer));
+	} else {
+		exchange(&birth, hello, sizeof(hello) - 1, answer);
+		n = exchange(&birth, question, sizeof(question) - 1, answer);
+	}
 	close(birth.in[1]);
 	int status;
 	waitpid(pid, &status, 0);
