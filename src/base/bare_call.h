@@ -47,25 +47,27 @@ static inline void bare_split(unsigned long flags, int *pid, void *cleared, long
 		: "rcx", "r11", "memory");
 }
 
-/* Bears a process that runs a function on a stack of its own, in our memory; the caller goes on.
- * `pid` and `cleared` are for the kernel, as the flags say. Returns the process or a negative
- * errno. */
+/* Bears a process that runs a function, which never returns, on a stack of its own in our memory;
+ * the caller goes on. `pid` and `cleared` are for the kernel, as the flags say. Returns the process
+ * or a negative errno. */
 static inline long bare_bear(
-	unsigned long flags, void *stack, int *pid, void *cleared, void (*run)(void))
+	unsigned long flags, void *stack, int *pid, void *cleared, void (*run)(void *data), void *data)
 {
 	long result;
 	register long r10 __asm__("r10") = (long)cleared;
-	__asm__ volatile(
-		"syscall\n\t"
-		"test %%rax, %%rax\n\t"
-		"jnz 1f\n\t"
-		"xor %%ebp, %%ebp\n\t"
-		"call *%[run]\n\t"
-		"ud2\n"
-		"1:"
-		: "=a"(result)
-		: "a"((long)SYS_clone), "D"(flags), "S"(stack), "d"(pid), "r"(r10), [run] "b"(run)
-		: "rcx", "r11", "memory");
+	register void *r12 __asm__("r12") = data;
+	__asm__ volatile("syscall\n\t"
+					 "test %%rax, %%rax\n\t"
+					 "jnz 1f\n\t"
+					 "mov %[data], %%rdi\n\t"
+					 "xor %%ebp, %%ebp\n\t"
+					 "call *%[run]\n\t"
+					 "ud2\n"
+					 "1:"
+					 : "=a"(result)
+					 : "a"((long)SYS_clone), "D"(flags), "S"(stack), "d"(pid),
+					 "r"(r10), [run] "b"(run), [data] "r"(r12)
+					 : "rcx", "r11", "memory");
 	return result;
 }
 
@@ -109,7 +111,7 @@ static inline void bare_split(unsigned long flags, int *pid, void *cleared, long
 }
 
 static inline long bare_bear(
-	unsigned long flags, void *stack, int *pid, void *cleared, void (*run)(void))
+	unsigned long flags, void *stack, int *pid, void *cleared, void (*run)(void *data), void *data)
 {
 	register long x8 __asm__("x8") = SYS_clone;
 	register long x0 __asm__("x0") = (long)flags;
@@ -117,16 +119,19 @@ static inline long bare_bear(
 	register long x2 __asm__("x2") = (long)pid;
 	register long x3 __asm__("x3") = 0;
 	register long x4 __asm__("x4") = (long)cleared;
-	register void (*x9)(void) __asm__("x9") = run; /* no register that is cleared before the call */
+	/* No registers that are cleared before the call. */
+	register void (*x9)(void *data) __asm__("x9") = run;
+	register void *x10 __asm__("x10") = data;
 	__asm__ volatile("svc #0\n\t"
 					 "cbnz x0, 1f\n\t"
+					 "mov x0, %[data]\n\t"
 					 "mov x29, #0\n\t"
 					 "mov x30, #0\n\t"
 					 "blr %[run]\n\t"
 					 "brk #1\n"
 					 "1:"
 					 : "+r"(x0)
-					 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), [run] "r"(x9)
+					 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), [run] "r"(x9), [data] "r"(x10)
 					 : "memory");
 	return x0;
 }
@@ -149,9 +154,9 @@ static inline void bare_split(unsigned long flags, int *pid, void *cleared, long
 }
 
 static inline long bare_bear(
-	unsigned long flags, void *stack, int *pid, void *cleared, void (*run)(void))
+	unsigned long flags, void *stack, int *pid, void *cleared, void (*run)(void *data), void *data)
 {
-	(void)flags, (void)stack, (void)pid, (void)cleared, (void)run;
+	(void)flags, (void)stack, (void)pid, (void)cleared, (void)run, (void)data;
 	return -ENOSYS;
 }
 

@@ -193,8 +193,9 @@ static void door_find_words(void)
 
 /* On a stack of its own, in the doorkeeper's memory, until its exec. The order is its own: no
  * descriptor of it is ever the doorkeeper's. */
-static void door_run_newborn(void)
+static void door_run_newborn(void *data)
 {
+	(void)data;
 	if (!door_receive()) {
 		page->stage = DOOR_AT_BIRTH;
 		page->error = ECANCELED;
@@ -223,7 +224,7 @@ static void door_bear(void)
 	const unsigned long flags =
 		CLONE_VM | CLONE_PARENT | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID | SIGCHLD;
 	long r = bare_bear(flags, newborn_stack + DOOR_STACK, (int *)&page->pid,
-		(void *)&page->is_awaited, door_run_newborn);
+		(void *)&page->is_awaited, door_run_newborn, NULL);
 	if (r < 0) {
 		page->stage = DOOR_AT_BIRTH;
 		page->error = (int32_t)-r;

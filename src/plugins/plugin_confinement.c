@@ -94,7 +94,7 @@ int confinement_open(perch_host *host, const struct confinement *confinement, st
 		*ret_sandbox = NULL;
 		return 0;
 	}
-	sandbox_begin(host);
+	sandbox_begin(host, SANDBOX_OF_PLUGIN);
 	int r = confinement_policy(confinement, arena, &policy, err);
 	if (r == 0 && confinement->ret_note)
 		*confinement->ret_note = policy.note;

@@ -37,6 +37,9 @@ enum { NO_CAPABILITY = -1 };
 int birth_leave_bounding_set_but(int kept);
 int birth_leave_capabilities_but(int kept);
 
+/* Bits of those signals that are as a new program finds them: bare calls. */
+uint64_t birth_find_default_signals(void);
+
 /* Around a birth: a handler of ours must not run in a child that shares our memory. Returns the
  * mask as it was. */
 sigset_t spawn_block_signals(void);

@@ -1,8 +1,10 @@
-/* The capabilities that a newborn gives up, by bare calls. */
+/* The capabilities that a newborn gives up, and the signals that it need not reset, by bare calls.
+ */
 #include "proc/birth.h"
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <signal.h>
 #include <sys/prctl.h>
 
 #include "guard/bare_calls.h"
@@ -29,4 +31,18 @@ int IN_CHILD birth_leave_capabilities_but(int kept)
 	}
 	long r = bare_call(SYS_capset, (long)&header, (long)data, 0, 0, 0, 0);
 	return (int)-(r < 0 ? r : bare_prctl(PR_SET_NO_NEW_PRIVS, 1));
+}
+
+uint64_t IN_CHILD birth_find_default_signals(void)
+{
+	uint64_t found = 0;
+	for (int number = 1; number < _NSIG; number++) {
+		/* The kernel's own struct: the handler first (0 = as it is by default), then flags, a
+		 * restorer and a mask. */
+		unsigned long action[4] = { 0 };
+		long r = bare_call(SYS_rt_sigaction, number, 0, (long)action, sizeof(action[3]), 0, 0);
+		if (r == 0 && !action[0])
+			found |= SIGNAL_BIT(number);
+	}
+	return found;
 }

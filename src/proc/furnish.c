@@ -5,129 +5,9 @@
 #include "proc/furnish.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/err.h"
-#include "base/str.h"
 #include "proc/birth.h"
 #include "proc/room_calls.h"
-
-/* ---- preparing, in the host ----------------------------------------------- */
-
-enum {
-	BYTES_PER_INODE = 4096, /* so that a flood of empty files meets a limit as well */
-};
-
-static bool furnish_is_root(const char *path)
-{
-	return path[strspn(path, "/")] == '\0';
-}
-
-static bool furnish_is_whole_tree(const char *path)
-{
-	return path[0] == '/' && furnish_is_root(path);
-}
-
-static bool furnish_is_of_proc(const char *path)
-{
-	return strncmp(path, "/proc", 5) == 0 && (path[5] == '/' || !path[5]);
-}
-
-/* The room has a /proc of its own: none of the host's paths in it exist there. */
-static int furnish_note_identity(struct furniture *item, int looked_up)
-{
-	struct stat info;
-	if (looked_up <= 0 || furnish_is_of_proc(item->path))
-		return 0;
-	if (fstat(looked_up, &info) < 0)
-		return -errno;
-	item->is_known = true;
-	item->device = info.st_dev;
-	item->inode = info.st_ino;
-	return 0;
-}
-
-static int furnish_copy_mount(
-	struct furniture *item, const struct room_mount *mount, size_t number, perch_err *err)
-{
-	const char *path = mount->path;
-	if (!path || path[0] != '/' || furnish_is_root(path))
-		return err_set(err, -EINVAL, "a room cannot change '%s': no absolute path below the root",
-			path ? path : "");
-	item->kind = mount->kind;
-	item->what_was_there = -1;
-	item->path = str_dup(str_from(path));
-	snprintf(item->name, sizeof(item->name), "%zu", number);
-	if (!item->path)
-		return err_no_memory(err);
-	int r = furnish_note_identity(item, mount->looked_up);
-	return r < 0 ? err_set(err, r, "a room cannot change '%s': %s", path, perch_strerror(r)) : 0;
-}
-
-static void furnish_set_tmp_size(struct furnishing *furnishing, uint64_t size)
-{
-	unsigned long long bytes = size;
-	snprintf(furnishing->tmp_size, sizeof(furnishing->tmp_size), "%llu", bytes);
-	snprintf(furnishing->tmp_inodes, sizeof(furnishing->tmp_inodes), "%llu",
-		bytes / BYTES_PER_INODE + 1);
-}
-
-void furnish_init(struct furnishing *furnishing, bool is_usual)
-{
-	*furnishing = (struct furnishing){ .filesystems = { -1, -1 } };
-	furnishing->begins_early = is_usual && BARE_CALL_SPARES_ERRNO;
-	furnishing->has_void = furnishing->begins_early;
-	furnishing->has_tmp = furnishing->begins_early;
-	furnish_set_tmp_size(furnishing, ROOM_TMP_SIZE_DEFAULT);
-}
-
-/* What the room's first process works with already is left as it is. */
-static int furnish_note_needs(struct furnishing *furnishing, const struct room_mount *mount)
-{
-	if (furnishing->begins_early)
-		return mount->size ? -EINVAL : 0;
-	furnishing->has_void |= mount->kind == ROOM_HIDE;
-	furnishing->has_tmp |= mount->kind == ROOM_TMP;
-	return 0;
-}
-
-int furnish_prepare(
-	struct furnishing *furnishing, const struct room_mount *mounts, size_t count, perch_err *err)
-{
-	furnishing->items = calloc(count ? count : 1, sizeof(struct furniture));
-	if (!furnishing->items)
-		return err_no_memory(err);
-	uint64_t size = 0;
-	for (size_t i = 0; i < count; i++) {
-		if (mounts[i].kind == ROOM_READ_ONLY && mounts[i].path &&
-			furnish_is_whole_tree(mounts[i].path)) {
-			furnishing->is_read_only = true;
-			continue;
-		}
-		int r = furnish_copy_mount(&furnishing->items[furnishing->count++], &mounts[i], i, err);
-		if (r < 0)
-			return r;
-		r = furnish_note_needs(furnishing, &mounts[i]);
-		if (r < 0)
-			return err_set(err, r, "a usual room has no size of its own for '%s'", mounts[i].path);
-		if (mounts[i].kind == ROOM_TMP && mounts[i].size > size)
-			size = mounts[i].size;
-	}
-	if (size)
-		furnish_set_tmp_size(furnishing, size);
-	return 0;
-}
-
-void furnish_free(struct furnishing *furnishing)
-{
-	for (size_t i = 0; i < furnishing->count; i++)
-		free(furnishing->items[i].path);
-	free(furnishing->items);
-	*furnishing = (struct furnishing){ 0 };
-}
 
 /* ---- in the room: what paths lead to ---------------------------------------- */
 
@@ -138,16 +18,14 @@ IN_CHILD static bool furnish_is_out_of_reach(int r)
 	return r == -ENOENT || r == -ENOTDIR || r == -EACCES;
 }
 
-/* Puts a detached tree over what `target` refers to; closes both. */
+/* Puts a detached tree over what `target` refers to; lets both go. */
 IN_CHILD static int furnish_put_over(int tree, int target)
 {
 	int r = tree < 0 ? tree : target;
 	if (r >= 0)
 		r = bare_move_mount(tree, target, "", MOVE_MOUNT_T_EMPTY_PATH);
-	if (tree >= 0)
-		bare_close(tree);
-	if (target >= 0)
-		bare_close(target);
+	furnish_let_go(tree);
+	furnish_let_go(target);
 	return -r;
 }
 
@@ -160,10 +38,18 @@ IN_CHILD static int furnish_hide(struct furniture *item, struct furnishing *furn
 	int target = furnish_find(item, &info);
 	if (target < 0)
 		return furnish_is_out_of_reach(target) ? 0 : -target;
+	furnish_note_found(item, &info);
 	if (!S_ISDIR(info.st_mode))
 		return furnish_put_over(bare_copy_tree(tree, room_fs_void_file, 0), target);
-	int r = bare_make_directory(tree, item->name, 0755);
-	return r < 0 ? -r : furnish_put_over(bare_copy_tree(tree, item->name, 0), target);
+	int r = item->is_bare ? 0 : bare_make_directory(tree, item->name, 0755);
+	const char *cover = item->is_bare ? room_fs_void_directory : item->name;
+	return r < 0 ? -r : furnish_put_over(bare_copy_tree(tree, cover, 0), target);
+}
+
+IN_CHILD static int furnish_seal(int tree)
+{
+	const struct mount_attr read_only = { .attr_set = MOUNT_ATTR_RDONLY };
+	return -bare_set_mount(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &read_only);
 }
 
 /* A mount point can neither be removed nor renamed. So a link, which cannot be made read-only,
@@ -175,10 +61,9 @@ IN_CHILD static int furnish_make_read_only(struct furniture *item, struct furnis
 	int target = furnish_find(item, &info);
 	if (target < 0)
 		return furnish_is_out_of_reach(target) ? 0 : -target;
-	const struct mount_attr read_only = { .attr_set = MOUNT_ATTR_RDONLY };
 	int tree = bare_copy_tree(target, "", AT_EMPTY_PATH | AT_RECURSIVE);
-	int r = tree < 0 ? 0 : bare_set_mount(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &read_only);
-	return r < 0 ? -r : furnish_put_over(tree, target);
+	int error = tree < 0 ? 0 : furnish_seal(tree);
+	return error ? error : furnish_put_over(tree, target);
 }
 
 IN_CHILD static int furnish_make_tmp(struct furniture *item, struct furnishing *furnishing)
@@ -188,11 +73,17 @@ IN_CHILD static int furnish_make_tmp(struct furniture *item, struct furnishing *
 	int target = furnish_find(item, &info);
 	if (target < 0 || !S_ISDIR(info.st_mode))
 		return target < 0 ? -target : ENOTDIR;
+	furnish_note_found(item, &info);
 	/* The mode once more: the first time, some bits are masked. */
 	int r = bare_make_directory(filesystem, item->name, 0700);
 	if (r == 0)
 		r = bare_change_mode(filesystem, item->name, 01777);
-	return r < 0 ? -r : furnish_put_over(bare_copy_tree(filesystem, item->name, 0), target);
+	if (r < 0)
+		return -r;
+	int tree = bare_copy_tree(filesystem, item->name, 0);
+	if (tree >= 0 && item->is_early)
+		item->mount = bare_duplicate(tree);
+	return furnish_put_over(tree, target);
 }
 
 /* ---- in the room: what is revealed ------------------------------------------ */
@@ -214,7 +105,9 @@ IN_CHILD static int furnish_reveal(struct furniture *item, struct furnishing *fu
 	if (item->what_was_there < 0)
 		return 0;
 	int error = -bare_look(item->what_was_there, &info);
-	if (!error)
+	if (!error && item->is_sealed)
+		error = furnish_seal(item->what_was_there);
+	else if (!error)
 		error = furnish_seal_device(item->what_was_there, info.st_mode);
 	if (error)
 		return error;
@@ -247,27 +140,39 @@ IN_CHILD static int furnish_keep_item(struct furniture *item)
 	int found = furnish_find(item, &info);
 	if (found < 0)
 		return furnish_is_out_of_reach(found) ? 0 : -found;
+	furnish_note_found(item, &info);
 	int tree = 0;
 	if (!S_ISLNK(info.st_mode) || !furnish_keep_link(item, found)) {
 		tree = bare_copy_tree(found, "", AT_EMPTY_PATH | AT_RECURSIVE);
 		item->what_was_there = tree < 0 ? -1 : tree;
 	}
-	bare_close(found);
+	furnish_let_go(found);
 	return tree < 0 && !furnish_is_out_of_reach(tree) ? -tree : 0;
 }
 
-/* Before anything is covered. */
-IN_CHILD static int furnish_keep_what_is_revealed(struct furnishing *furnishing)
+IN_CHILD static int furnish_do(struct furnishing *furnishing, struct furniture *items, size_t count,
+	int (*act)(struct furniture *item, struct furnishing *furnishing))
 {
-	for (size_t i = 0; i < furnishing->count; i++) {
-		struct furniture *item = &furnishing->items[i];
-		int error = item->kind == ROOM_REVEAL ? furnish_keep_item(item) : 0;
+	for (size_t i = 0; i < count; i++) {
+		int error = items[i].is_made ? 0 : act(&items[i], furnishing);
 		if (!error)
 			continue;
-		furnishing->failed_at = item->path;
+		furnishing->failed_at = items[i].path;
 		return error;
 	}
 	return 0;
+}
+
+/* Before anything is covered. */
+IN_CHILD static int furnish_keep(struct furniture *item, struct furnishing *furnishing)
+{
+	(void)furnishing;
+	return item->kind == ROOM_REVEAL ? furnish_keep_item(item) : 0;
+}
+
+IN_CHILD static int furnish_change(struct furniture *item, struct furnishing *furnishing)
+{
+	return change[item->kind](item, furnishing);
 }
 
 /* Where a part of /proc is covered, as in containers, a new /proc is not allowed: then the old one
@@ -284,21 +189,25 @@ IN_CHILD static int furnish_mount_proc(struct furnishing *furnishing)
 IN_CHILD static int furnish_make_all_read_only(const struct furnishing *furnishing)
 {
 	const struct mount_attr on = { .attr_set = MOUNT_ATTR_RDONLY };
-	int r = bare_set_mount(AT_FDCWD, "/", AT_RECURSIVE, &on);
-	return r < 0 ? -r : room_fs_each(furnishing, room_fs_make_writable);
+	int error = -bare_set_mount(AT_FDCWD, "/", AT_RECURSIVE, &on);
+	if (!error)
+		error = room_fs_each(furnishing, room_fs_make_writable);
+	for (size_t i = 0; i < furnishing->early_count && !error; i++) {
+		int mount = furnishing->early[i].mount;
+		error = mount < 0 ? 0 : room_fs_make_writable(mount);
+	}
+	return error;
 }
 
-IN_CHILD static int furnish_change_all(struct furnishing *furnishing)
+/* Where one of them fails, the host is told when it knows whether it wants them. */
+IN_CHILD static void furnish_make_early(struct furnishing *furnishing)
 {
-	for (size_t i = 0; i < furnishing->count; i++) {
-		struct furniture *item = &furnishing->items[i];
-		int error = change[item->kind](item, furnishing);
-		if (!error)
-			continue;
-		furnishing->failed_at = item->path;
-		return error;
-	}
-	return 0;
+	struct furniture *items = furnishing->early;
+	size_t count = furnishing->early_count;
+	int error = furnish_do(furnishing, items, count, furnish_keep);
+	if (!error)
+		error = furnish_do(furnishing, items, count, furnish_change);
+	furnishing->early_error = error;
 }
 
 int IN_CHILD furnish_begin(struct furnishing *furnishing)
@@ -306,16 +215,24 @@ int IN_CHILD furnish_begin(struct furnishing *furnishing)
 	int error = -bare_mount(NULL, "/", NULL, MS_REC | MS_PRIVATE);
 	if (!error)
 		error = room_fs_open(furnishing);
-	return error ? error : furnish_mount_proc(furnishing);
+	if (!error)
+		error = furnish_mount_proc(furnishing);
+	if (!error)
+		furnish_make_early(furnishing);
+	return error;
 }
 
 int IN_CHILD furnish_finish(struct furnishing *furnishing)
 {
-	int error = furnish_keep_what_is_revealed(furnishing);
+	struct furniture *items = furnishing->items;
+	size_t count = furnishing->count;
+	int error = furnish_compare_early(furnishing);
+	if (!error)
+		error = furnish_do(furnishing, items, count, furnish_keep);
 	if (!error && furnishing->is_read_only)
 		error = furnish_make_all_read_only(furnishing);
 	if (!error)
-		error = furnish_change_all(furnishing);
+		error = furnish_do(furnishing, items, count, furnish_change);
 	if (!error)
 		error = room_fs_seal_void(furnishing);
 	if (!error && !furnishing->has_own_proc)

@@ -14,11 +14,18 @@ struct furniture {
 	enum room_mount_kind kind;
 	char *path;    /* cut and put together again while directories are made */
 	bool is_known; /* what it was looked up as: */
+	bool is_link;
 	dev_t device;
 	ino_t inode;
-	char name[24];      /* of its cover, in one of the file systems below */
+	char name[32];      /* of its cover, in one of the file systems below */
 	int what_was_there; /* of a ROOM_REVEAL: a detached copy; -1 = nothing, or a link */
 	char link[64];      /* where the link leads that is made again; "" = none */
+	bool is_made;       /* early */
+	bool is_bare;       /* of a ROOM_HIDE: nothing is put into the cover */
+	bool is_sealed;     /* of a ROOM_REVEAL: it is read-only as well */
+	bool is_early;
+	bool was_found; /* of an early item: something is there */
+	int mount;      /* of an early ROOM_TMP; -1 = none */
 };
 
 /* The file systems of the directories and files that are mounted over paths. */
@@ -41,6 +48,10 @@ struct furnishing {
 	bool begins_early;
 	struct furniture *items;
 	size_t count;
+	/* What is made in that time. The init notes what it has found there. */
+	struct furniture *early;
+	size_t early_count;
+	int early_error;   /* 0, or why they were not all made: an errno */
 	bool has_void;     /* something is hidden */
 	bool has_tmp;      /* something is replaced by an empty, writable directory */
 	char tmp_size[24]; /* of all that together, in bytes */
@@ -54,8 +65,8 @@ struct furnishing {
 	bool has_own_proc;
 };
 
-/* One without mounts. `is_usual`: see room.h. */
-void furnish_init(struct furnishing *furnishing, bool is_usual);
+/* One without mounts but the early ones (or NULL). `is_usual`: see room.h. Fails like the next. */
+int furnish_init(struct furnishing *furnishing, bool is_usual, const struct room_early *early);
 
 /* Copies the mounts. Fails with -EINVAL (a path that is not absolute, or is
  * the root; a size in a usual room), -ENOMEM. A half-made furnishing can be freed. */
@@ -80,13 +91,27 @@ int furnish_find(const struct furniture *item, struct stat *ret_info);
  * something covers it, a new one made in the cover. Or a negative errno, as above. */
 int furnish_place(struct furniture *item, const struct stat *what, struct furnishing *furnishing);
 
+/* Closes a descriptor, unless it can as well be left to our exec: that is beside the host's work.
+ */
+void furnish_let_go(int fd);
+
 /* Makes an item's link again in the cover. Returns 0 or an errno. */
 int furnish_make_link(struct furniture *item, struct furnishing *furnishing);
 
+/* ---- furnish_early.c: what is made before the mounts are known ------------------ */
+
+/* Notes what was found at the path of an early item. */
+void furnish_note_found(struct furniture *item, const struct stat *info);
+
+/* Of the mounts that are known now, those that were made early are made. 0, or ESTALE: others than
+ * these were made, or at other files. */
+int furnish_compare_early(struct furnishing *furnishing);
+
 /* ---- room_filesystems.c: 0 or an errno ----------------------------------------- */
 
-/* An empty file in the void; the other names there are numbers. */
+/* An empty file and an empty directory in the void; the other names there are numbers. */
 extern const char room_fs_void_file[];
+extern const char room_fs_void_directory[];
 
 /* Makes the file systems that are needed, and mounts them where no process will see them. */
 int room_fs_open(struct furnishing *furnishing);

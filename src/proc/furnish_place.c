@@ -22,10 +22,18 @@ IN_CHILD static int furnish_open(const char *path)
 	return bare_open_plain(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 }
 
+/* As many as the host has by then, and no more: one with a low limit has room for them. */
+enum { LEFT_OPEN_MAX = 48 };
+
+void IN_CHILD furnish_let_go(int fd)
+{
+	if (fd >= LEFT_OPEN_MAX)
+		bare_close(fd);
+}
+
 IN_CHILD static int furnish_refuse(int fd, int r)
 {
-	if (fd >= 0)
-		bare_close(fd);
+	furnish_let_go(fd);
 	return r;
 }
 
@@ -63,7 +71,7 @@ IN_CHILD static int furnish_step(const struct furnishing *furnishing, int holder
 		bare_make_directory(holder, name, 0755);
 		next = bare_open_at(holder, name, flags);
 	}
-	bare_close(holder);
+	furnish_let_go(holder);
 	return next;
 }
 
@@ -125,7 +133,7 @@ IN_CHILD static int furnish_holder(struct furnishing *furnishing, char *path, ch
 	if (r < 0)
 		return furnish_refuse(fd, r);
 	if (holder->path)
-		bare_close(holder->fd);
+		furnish_let_go(holder->fd);
 	*holder = (struct furnish_holder){ path, len, fd };
 	return fd;
 }

@@ -58,10 +58,12 @@ static void free_room(struct room *room)
 struct opening {
 	struct host_guest guest; /* the first member: of a room that was begun and is not wanted yet */
 	perch_host *host;
+	const struct room_early *early;
 	struct room_init init;
 };
 
-static int room_begin_opening(perch_host *host, bool is_usual, struct opening **ret_opening)
+static int room_begin_opening(
+	perch_host *host, bool is_usual, const struct room_early *early, struct opening **ret_opening)
 {
 	struct opening *opening = malloc(sizeof(*opening));
 	*ret_opening = opening;
@@ -69,7 +71,8 @@ static int room_begin_opening(perch_host *host, bool is_usual, struct opening **
 		return -ENOMEM;
 	opening->guest = (struct host_guest){ 0 };
 	opening->host = host;
-	return room_init_begin(&opening->init, host, is_usual);
+	opening->early = early;
+	return room_init_begin(&opening->init, host, is_usual, early);
 }
 
 static void room_leave_opening(struct opening *opening, bool has_failed)
@@ -83,13 +86,13 @@ static void room_forget_begun(struct host_guest *guest)
 	room_leave_opening((struct opening *)guest, true);
 }
 
-void room_begin(perch_host *host)
+void room_begin(perch_host *host, const struct room_early *early)
 {
 	struct opening *opening = NULL;
 	if (!BARE_CALL_SPARES_ERRNO || host->spawner.plain_fork ||
 		host_find_guest(host, room_forget_begun))
 		return;
-	if (room_begin_opening(host, true, &opening) < 0) {
+	if (room_begin_opening(host, true, early, &opening) < 0) {
 		if (opening)
 			room_leave_opening(opening, true);
 		return;
@@ -99,15 +102,17 @@ void room_begin(perch_host *host)
 }
 
 /* One that was begun is taken, or makes place. */
-static int room_take_opening(perch_host *host, bool is_usual, struct opening **ret_opening)
+static int room_take_opening(
+	perch_host *host, const struct room_wish *wish, struct opening **ret_opening)
 {
-	struct host_guest *begun = host_take_guest(host, room_forget_begun);
-	if (begun && !is_usual)
-		room_forget_begun(begun);
-	if (!begun || !is_usual)
-		return room_begin_opening(host, is_usual, ret_opening);
-	*ret_opening = (struct opening *)begun;
-	return 0;
+	struct opening *begun = (struct opening *)host_take_guest(host, room_forget_begun);
+	if (begun && wish->is_usual && begun->early == wish->early) {
+		*ret_opening = begun;
+		return 0;
+	}
+	if (begun)
+		room_leave_opening(begun, true);
+	return room_begin_opening(host, wish->is_usual, wish->early, ret_opening);
 }
 
 static int room_prepare(struct furnishing *furnishing, const struct room_wish *wish, perch_err *err)
@@ -159,7 +164,7 @@ static int room_open_by(
 static int room_open_new(struct room *room, const struct room_wish *wish, perch_err *err)
 {
 	struct opening *opening = NULL;
-	int r = room_take_opening(room->host, wish->is_usual, &opening);
+	int r = room_take_opening(room->host, wish, &opening);
 	if (!opening)
 		return err_no_memory(err);
 	if (r == 0)

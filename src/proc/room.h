@@ -52,8 +52,20 @@ int room_open(perch_host *host, const struct room_mount *mounts, size_t count,
 typedef int room_mounts_fn(
 	void *data, const struct room_mount **ret_mounts, size_t *ret_count, perch_err *err);
 
+/* What is known of the mounts before they are looked up. A path that does not exist is passed over.
+ * Where all else becomes read-only, so does what is revealed early; devices can be written to all
+ * the same. */
+struct room_early {
+	const struct room_mount *mounts;
+	size_t count;
+};
+
 /* For a caller that has to find the mounts first. */
 struct room_wish {
+	/* Or NULL. In a usual room only: these are made before `find` has returned. They must be among
+	 * the mounts that it finds, which has looked them up as what is there, and none else may lie in
+	 * a path that they hide: or the room is refused with -ESTALE. */
+	const struct room_early *early;
 	/* Called while the room's first process is on its way. The mounts must live until
 	 * room_open_with returns. A negative errno, with words, calls the room off and is returned. It
 	 * is not called where no room can be born. */
@@ -68,13 +80,15 @@ struct room_wish {
 	void (*furnished)(void *data, const struct room *room);
 	void *data;
 	/* Something will be hidden and something replaced, without a size of its own: what that takes
-	 * is made while `find` is at work. */
+	 * is made while `find` is at work. With early mounts, nothing is replaced if none of them is.
+	 */
 	bool is_usual;
 };
 
-/* A usual room will be wanted soon: its birth begins beside what the caller does until then, and
- * room_open_with takes it. If none is wanted after all, it goes with the host. */
-void room_begin(perch_host *host);
+/* A usual room, with these early mounts (or NULL), will be wanted soon: its birth begins beside
+ * what the caller does until then, and room_open_with takes it. If none is wanted after all, it
+ * goes with the host. */
+void room_begin(perch_host *host, const struct room_early *early);
 
 int room_open_with(
 	perch_host *host, const struct room_wish *wish, struct room **ret_room, perch_err *err);

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <linux/kcmp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -64,7 +65,7 @@ bool room_birth_begin(void)
 /* 1 = it has executed a program, or has no memory any more; 0 = it lives in our memory; or a
  * negative errno. An init that dies gives its memory up, but is no zombie before all in its room
  * were reaped, among them children of ours that are to be reaped behind this. */
-static int room_birth_has_left(pid_t born)
+static int room_birth_has_left_by_proc(pid_t born)
 {
 	char path[64];
 	char text[1024];
@@ -83,6 +84,13 @@ static int room_birth_has_left(pid_t born)
 			&flags, &size) != 2)
 		return -EIO;
 	return size == 0 || !(flags & FORKED_NOT_EXECUTED);
+}
+
+/* The kernel compares the memories of two processes, unless the other one cannot be looked into. */
+static int room_birth_has_left(pid_t born)
+{
+	long order = bare_call(SYS_kcmp, getpid(), born, KCMP_VM, 0, 0, 0);
+	return order > 0 ? 1 : room_birth_has_left_by_proc(born);
 }
 
 /* Its report ends before it has left our memory: an exec closes descriptors first on some kernels

@@ -57,6 +57,11 @@ static inline int bare_change_mode(int directory, const char *name, mode_t mode)
 	return (int)bare_call(SYS_fchmodat, directory, (long)name, mode, 0, 0, 0);
 }
 
+static inline int bare_duplicate(int fd)
+{
+	return (int)bare_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, 3, 0, 0, 0);
+}
+
 static inline int bare_go_to(const char *path)
 {
 	return (int)bare_call(SYS_chdir, (long)path, 0, 0, 0, 0, 0);

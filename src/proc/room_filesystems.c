@@ -5,6 +5,7 @@
 #include "proc/room_calls.h"
 
 const char room_fs_void_file[] = "file";
+const char room_fs_void_directory[] = "directory";
 
 /* A file system in memory, detached. Returns a descriptor, or a negative errno. */
 IN_CHILD static int room_filesystems_make_tmpfs(
@@ -50,6 +51,8 @@ IN_CHILD static int room_filesystems_add(
 	int r = room_filesystems_put(filesystem, "/proc");
 	if (r == 0 && which == ROOM_FS_VOID)
 		r = bare_make_file(filesystem, room_fs_void_file, 0444);
+	if (r == 0 && which == ROOM_FS_VOID)
+		r = bare_make_directory(filesystem, room_fs_void_directory, 0755);
 	return r < 0 ? r : room_filesystems_note_device(furnishing, which);
 }
 

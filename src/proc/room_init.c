@@ -1,7 +1,7 @@
 /* The birth of a room's init: a midwife bears it, because the kernel takes its time to make
  * namespaces, and the host has other things to do meanwhile. She shares our memory and our
- * descriptors, and ends with the birth; the init is our child (CLONE_PARENT). Both make bare calls:
- * errno is the host's. */
+ * descriptors, maps the users, and ends; the init is our child (CLONE_PARENT). Both make bare
+ * calls: errno is the host's. */
 #include "proc/room_parts.h"
 
 #include <errno.h>
@@ -10,14 +10,13 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/bare_call.h"
 #include "base/fd.h"
 #include "base/macros.h"
+#include "guard/bare_calls.h"
 #include "proc/child.h"
 #include "proc/pidfd.h"
 
@@ -34,72 +33,37 @@ static int room_init_fail(struct room_init *init, enum spawn_stage stage, int er
 	return -ECANCELED;
 }
 
-/* ---- users and groups in a room -------------------------------------------------- */
-
-/* The most that the kernel takes. */
-enum { MAP_TEXT = 4096 };
-
-static int room_init_write_proc(pid_t pid, const char *name, const char *text)
-{
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	_cleanup_fd_ int fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0 || write(fd, text, strlen(text)) < 0)
-		return -errno;
-	return 0;
-}
-
-/* "INSIDE OUTSIDE COUNT" a line. Every user that we know has the same number in there. */
-static int room_init_write_whole_map(pid_t pid, const char *name)
-{
-	char path[64];
-	snprintf(path, sizeof(path), "/proc/self/%s", name);
-	_cleanup_fd_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char ours[MAP_TEXT];
-	ssize_t read_len = fd < 0 ? -1 : read(fd, ours, sizeof(ours) - 1);
-	if (read_len < 0)
-		return -errno;
-	ours[read_len] = '\0';
-	char text[MAP_TEXT] = "";
-	size_t len = 0;
-	unsigned inside;
-	unsigned count;
-	int used;
-	for (const char *at = ours;
-		 len < sizeof(text) && sscanf(at, "%u %*u %u%n", &inside, &count, &used) == 2; at += used)
-		len +=
-			(size_t)snprintf(text + len, sizeof(text) - len, "%u %u %u\n", inside, inside, count);
-	return len < sizeof(text) ? room_init_write_proc(pid, name, text) : -E2BIG;
-}
-
-static int room_init_write_own_map(pid_t pid, const char *name, unsigned id)
-{
-	char text[64];
-	snprintf(text, sizeof(text), "%u %u 1\n", id, id);
-	return room_init_write_proc(pid, name, text);
-}
-
-/* Root may map every user. Another user, or root in a container where it may not, maps only itself,
- * and all other users are `nobody` in there. */
-static int room_init_write_maps(pid_t pid)
-{
-	if (geteuid() == 0 && room_init_write_whole_map(pid, "uid_map") == 0)
-		return room_init_write_whole_map(pid, "gid_map");
-	int r = room_init_write_own_map(pid, "uid_map", geteuid());
-	if (r == 0)
-		r = room_init_write_proc(pid, "setgroups", "deny");
-	return r < 0 ? r : room_init_write_own_map(pid, "gid_map", getegid());
-}
-
 /* ---- the birth ------------------------------------------------------------------- */
 
-/* The midwife, and behind the split the init, on the same stack. */
-IN_CHILD static int room_init_split(void *data)
+IN_CHILD static void room_init_run(void *data)
 {
 	struct room_init *init = data;
-	bare_split(ROOM_NAMESPACES | CLONE_VM | CLONE_PARENT | CLONE_PARENT_SETTID, &init->pid, NULL,
-		&init->refused);
-	return birth_run(&init->birth);
+	birth_run(&init->birth);
+}
+
+/* She has the host's rights. Where she fails, as while another thread of ours bears a child and
+ * nobody may look into our memory, the host does it. Her files are her own: where a stream of the
+ * host is closed, they would take its place. */
+IN_CHILD static void room_init_help(struct room_init *init)
+{
+	if (bare_call(SYS_unshare, CLONE_FILES, 0, 0, 0, 0, 0) < 0)
+		return;
+	init->is_mapped = room_maps_write(init->pid) == 0;
+	if (init->is_mapped && init->furnishing.begins_early)
+		init->has_begun = bare_write(init->lifeline, "", 1) == 1;
+}
+
+/* The midwife. */
+IN_CHILD static int room_init_bear_init(void *data)
+{
+	struct room_init *init = data;
+	long r = bare_bear(ROOM_NAMESPACES | CLONE_VM | CLONE_PARENT | CLONE_PARENT_SETTID, init->stack,
+		&init->pid, NULL, room_init_run, init);
+	init->refused = r < 0 ? r : 0;
+	if (r > 0)
+		room_init_help(init);
+	bare_call(SYS_exit, 0, 0, 0, 0, 0, 0);
+	return 0;
 }
 
 static pid_t room_init_send_midwife(struct room_init *init, void *stack)
@@ -107,7 +71,7 @@ static pid_t room_init_send_midwife(struct room_init *init, void *stack)
 	int flags = CLONE_VM | CLONE_FILES | CLONE_PIDFD | CLONE_CHILD_CLEARTID;
 	atomic_store(&init->is_being_born, 1);
 	pid_t pid =
-		clone(room_init_split, stack, flags, init, &init->midwife, NULL, &init->is_being_born);
+		clone(room_init_bear_init, stack, flags, init, &init->midwife, NULL, &init->is_being_born);
 	pid = pidfd_born(pid, &init->midwife);
 	int r = pid < 0 ? pid : spawn_move_above_stdio(&init->midwife, pid);
 	if (r < 0)
@@ -116,9 +80,9 @@ static pid_t room_init_send_midwife(struct room_init *init, void *stack)
 }
 
 /* Where we cannot make bare calls. */
-static pid_t room_init_bear(struct room_init *init, void *stack)
+static pid_t room_init_bear(struct room_init *init)
 {
-	pid_t pid = clone(birth_run, stack, ROOM_NAMESPACES | CLONE_VM | CLONE_PARENT_SETTID,
+	pid_t pid = clone(birth_run, init->stack, ROOM_NAMESPACES | CLONE_VM | CLONE_PARENT_SETTID,
 		&init->birth, &init->pid);
 	return pid < 0 ? -errno : pid;
 }
@@ -126,10 +90,11 @@ static pid_t room_init_bear(struct room_init *init, void *stack)
 /* No exit signal: only we wait for either of them. */
 static int room_init_start(struct room_init *init, struct spawner *spawner)
 {
-	void *stack = spawner_stack(spawner, STACK_OF_INIT);
+	init->stack = spawner_stack(spawner, STACK_OF_INIT);
 	sigset_t before = spawn_block_signals();
-	pid_t pid =
-		BARE_CALL_SPARES_ERRNO ? room_init_send_midwife(init, stack) : room_init_bear(init, stack);
+	pid_t pid = BARE_CALL_SPARES_ERRNO
+		? room_init_send_midwife(init, spawner_stack(spawner, STACK_OF_MIDWIFE))
+		: room_init_bear(init);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return pid < 0 ? room_init_fail(init, STAGE_BIRTH, -pid) : 0;
 }
@@ -160,14 +125,15 @@ static void room_init_plan(struct room_init *init, const perch_host *host)
 	}
 }
 
-int room_init_begin(struct room_init *init, perch_host *host, bool is_usual)
+int room_init_begin(
+	struct room_init *init, perch_host *host, bool is_usual, const struct room_early *early)
 {
 	*init = (struct room_init){ .lifeline = -1, .pidfd = -1, .report = -1, .midwife = -1 };
 	memset(init->theirs, -1, sizeof(init->theirs));
-	furnish_init(&init->furnishing, is_usual);
-	init->theirs[HOST_PIDFD] = fd_above_stdio(pidfd_open_process(getpid()));
-	int r = init->theirs[HOST_PIDFD] < 0 ? init->theirs[HOST_PIDFD] : 0;
+	int r = furnish_init(&init->furnishing, is_usual, early);
 	if (r == 0)
+		r = init->theirs[HOST_PIDFD] = fd_above_stdio(pidfd_open_process(getpid()));
+	if (r >= 0)
 		r = fd_pipe(&init->theirs[LIFELINE_READ], &init->lifeline);
 	if (r == 0)
 		r = fd_pipe(&init->report, &init->theirs[REPORT_WRITE]);
@@ -204,14 +170,16 @@ int room_init_be_born(struct room_init *init)
 	init->pidfd = fd_above_stdio(pidfd_open_process(init->pid));
 	if (init->pidfd < 0)
 		return room_init_fail(init, STAGE_DESCRIPTORS, -init->pidfd);
-	room_birth_await_turn();
-	int r = room_init_write_maps(init->pid);
-	room_birth_pass_turn();
-	if (r < 0)
-		return room_init_fail(init, STAGE_PRIVILEGES, -r);
-	if (!init->furnishing.begins_early)
+	if (!init->is_mapped) {
+		room_birth_await_turn();
+		int r = room_maps_write(init->pid);
+		room_birth_pass_turn();
+		if (r < 0)
+			return room_init_fail(init, STAGE_PRIVILEGES, -r);
+	}
+	if (!init->furnishing.begins_early || init->has_begun)
 		return 0;
-	r = fd_write_all_quietly(init->lifeline, "", 1);
+	int r = fd_write_all_quietly(init->lifeline, "", 1);
 	return r < 0 ? room_init_fail(init, STAGE_ROOM, -r) : 0;
 }
 

@@ -54,10 +54,12 @@ IN_CHILD static int newcomer_run(void *data)
 	bare_split(flags, &newcomer->pid, &newcomer->is_awaited, &newcomer->refused);
 	struct spawn_failure failure = { 0 };
 	newcomer_take_on(newcomer->filter, &failure);
+	uint64_t default_signals = birth_find_default_signals();
 	if (newcomer_await_word(newcomer) == NEWCOMER_LEAVES)
 		return EXIT_IN_VAIN;
 	newcomer->birth->failure = failure;
 	newcomer->birth->is_ahead = true;
+	newcomer->birth->settled_signals |= default_signals;
 	return birth_run(newcomer->birth);
 }
 

@@ -29,18 +29,22 @@ struct room_init {
 	int pidfd;    /* of the init, once the host has waited for its birth */
 	int pid;      /* 0 = there is none yet; written by the kernel */
 	int report;
+	void *stack;                    /* of the init */
 	int theirs[3];                  /* what only the init needs: -1 once it has its own copies */
 	int midwife;                    /* her pidfd; -1 = she is gone */
 	long refused;                   /* why there is no init: a negative errno */
+	bool is_mapped;                 /* the midwife has written the maps of its users, */
+	bool has_begun;                 /* and given the first word */
 	_Atomic uint32_t is_being_born; /* cleared by the kernel */
 };
 
-/* Begins the birth. Fails with a negative errno, or fills init->birth.failure; room_init_leave must
- * follow either way. */
-int room_init_begin(struct room_init *init, perch_host *host, bool is_usual);
+/* Begins the birth; `early` is NULL or of a usual room. Fails with a negative errno, or fills
+ * init->birth.failure; room_init_leave must follow either way. */
+int room_init_begin(
+	struct room_init *init, perch_host *host, bool is_usual, const struct room_early *early);
 
-/* Waits for the birth and maps the users; in a usual room the init begins its work now. 0, or
- * -ECANCELED with a failure. */
+/* Waits for the birth, and maps the users if the midwife has not; in a usual room the init begins
+ * its work then. 0, or -ECANCELED with a failure. */
 int room_init_be_born(struct room_init *init);
 
 /* The mounts are known (furnishing.items). 0 or a negative errno. */
@@ -53,6 +57,12 @@ int room_init_await_exec(struct room_init *init);
 
 /* Gives up what the init does not need of us any more. After a failure, ends it first. */
 void room_init_leave(struct room_init *init, bool has_failed);
+
+/* ---- room_maps.c: bare calls ------------------------------------------------------- */
+
+/* Maps the users and groups that we know into the namespace of a room's init. 0 or a negative
+ * errno. */
+int room_maps_write(int init);
 
 /* ---- room_explain.c ---------------------------------------------------------------- */
 

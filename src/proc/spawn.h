@@ -112,7 +112,8 @@ int spawner_start_unwaited(struct spawner *spawner, int (*run)(void *data), void
 enum birth_stack {
 	STACK_OF_CHILD,
 	STACK_OF_GUIDE,    /* the process that leads a child into a room */
-	STACK_OF_INIT,     /* of a room, and of the process that bears it */
+	STACK_OF_INIT,     /* of a room */
+	STACK_OF_MIDWIFE,  /* the process that bears an init */
 	STACK_OF_NEWCOMER, /* and of its guide: see room_parts.h */
 	STACK_OF_UNWAITED, /* of spawner_start_unwaited */
 	BIRTH_STACKS,

@@ -241,6 +241,14 @@ static void sandbox_finish_making(struct sandbox *sandbox)
 	sandbox->finding = (struct finding){ 0 };
 }
 
+/* A host that runs once has time to close some descriptors while it waits for the end of the room.
+ */
+static bool sandbox_may_finish_later(const struct sandbox *sandbox)
+{
+	enum { KEPT_MAX = 100 };
+	return sandbox->host->runs_once && sandbox->view.count + sandbox->view.held_count <= KEPT_MAX;
+}
+
 static struct sandbox *new_sandbox(perch_host *host, const struct sandbox_policy *policy)
 {
 	struct sandbox *sandbox = calloc(1, sizeof(*sandbox));
@@ -294,7 +302,8 @@ static int open_sandbox(perch_host *host, const struct sandbox_policy *policy, b
 	int r = sandbox_protect(sandbox, err);
 	if (r == 0)
 		r = sandbox_make_or_take(sandbox, is_trial, &reused, err);
-	sandbox_finish_making(sandbox);
+	if (!sandbox_may_finish_later(sandbox))
+		sandbox_finish_making(sandbox);
 	if (r < 0 || reused)
 		sandbox_free(sandbox);
 	if (r < 0)
@@ -349,6 +358,7 @@ const char *sandbox_tmp(const struct sandbox *sandbox)
 
 void sandbox_free(struct sandbox *sandbox)
 {
+	sandbox_finish_making(sandbox);
 	/* What a process in it could still be writing is neither looked at nor removed before its end.
 	 */
 	room_close(sandbox->confine.room);

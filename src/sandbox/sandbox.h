@@ -22,9 +22,16 @@ struct property {
 
 enum { PROPERTIES_MAX = 24 };
 
-/* One will be wanted soon, by a host that runs once: what every one needs begins beside what the
- * caller does until then. */
-void sandbox_begin(perch_host *host);
+/* Policies as they mostly are. */
+enum sandbox_kind {
+	SANDBOX_OF_PLUGIN,
+	SANDBOX_OF_TOOL, /* its memory is limited */
+	SANDBOX_OF_GIT,  /* nothing can be written */
+};
+
+/* One of this kind will be wanted soon, by a host that runs once: what all of them need begins
+ * beside what the caller does until then. If it is another one in the end, that was in vain. */
+void sandbox_begin(perch_host *host, enum sandbox_kind kind);
 
 /* Makes a policy ready; it is copied where it is needed. Children that use it
  * must be children of `host`. Fails with PERCH_ESANDBOX (a property cannot be

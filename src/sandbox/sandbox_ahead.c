@@ -3,16 +3,49 @@
 #include <stdlib.h>
 
 #include "base/fd.h"
+#include "base/macros.h"
 #include "proc/cgroup.h"
 #include "proc/host.h"
 #include "proc/room.h"
 #include "sandbox/policy/path_list.h"
 #include "sandbox/sandbox_parts.h"
 
-void sandbox_begin(perch_host *host)
+/* The mounts of /dev are the same in every sandbox that grants nothing in there: as
+ * sandbox_files_look and mounts_make say. */
+#define CHANGED(how, where)                 \
+	{                                       \
+		.kind = (how), .path = "/dev" where \
+	}
+#define SHOWN(name) CHANGED(ROOM_REVEAL, "/" name)
+#define DEVICES                                                                         \
+	CHANGED(ROOM_HIDE, ""), SHOWN("fd"), SHOWN("full"), SHOWN("null"), SHOWN("random"), \
+		SHOWN("stderr"), SHOWN("stdin"), SHOWN("stdout"), SHOWN("tty"), SHOWN("urandom")
+#define SHARED_MEMORY SHOWN("shm"), CHANGED(ROOM_TMP, "/shm")
+
+static const struct room_mount devices_of_plugin[] = { DEVICES, SHARED_MEMORY, SHOWN("zero") };
+static const struct room_mount devices_of_tool[] = { DEVICES, SHARED_MEMORY };
+static const struct room_mount devices_of_git[] = { DEVICES, SHOWN("zero") };
+
+static const struct room_early early[] = {
+	[SANDBOX_OF_PLUGIN] = { devices_of_plugin, COUNT(devices_of_plugin) },
+	[SANDBOX_OF_TOOL] = { devices_of_tool, COUNT(devices_of_tool) },
+	[SANDBOX_OF_GIT] = { devices_of_git, COUNT(devices_of_git) },
+};
+
+const struct room_early *sandbox_early(const struct sandbox *sandbox)
+{
+	const struct sandbox_policy *policy = &sandbox->policy;
+	if (!sandbox->host->runs_once)
+		return NULL;
+	if (!policy->has_private_tmp)
+		return policy->is_alone && !policy->limits.memory ? &early[SANDBOX_OF_GIT] : NULL;
+	return &early[policy->limits.memory ? SANDBOX_OF_TOOL : SANDBOX_OF_PLUGIN];
+}
+
+void sandbox_begin(perch_host *host, enum sandbox_kind kind)
 {
 	if (host->runs_once && !sandbox_has_room_off())
-		room_begin(host);
+		room_begin(host, &early[kind]);
 }
 
 void sandbox_forget_ahead(struct sandbox *sandbox)

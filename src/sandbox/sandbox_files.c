@@ -303,18 +303,21 @@ static int sandbox_files_use_room(
 static int sandbox_files_open_room(struct sandbox *sandbox, perch_host *host, perch_err *err)
 {
 	const struct finding *finding = &sandbox->finding;
-	const struct room_wish wish = {
+	struct room_wish wish = {
+		.early = sandbox_early(sandbox),
 		.find = sandbox_files_find_mounts,
 		.meanwhile = sandbox_make_ahead,
 		.furnished = sandbox_finish_ahead,
 		.data = sandbox,
-		.is_usual = sandbox->policy.has_private_tmp,
 	};
+	wish.is_usual = sandbox->policy.has_private_tmp || wish.early;
 	perch_err why = { 0 };
 	int r = -ESTALE;
 	for (int looks = 0; r == -ESTALE && looks < LOOKS_MAX; looks++) {
-		if (looks)
+		if (looks) {
 			sandbox_files_forget_look(sandbox);
+			wish.early = NULL;
+		}
 		why = (perch_err){ 0 };
 		r = room_open_with(host, &wish, &sandbox->confine.room, &why);
 		if (r < 0)

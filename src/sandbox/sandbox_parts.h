@@ -131,6 +131,9 @@ int sandbox_make_the_rest(struct sandbox *sandbox, perch_host *host, perch_err *
 
 /* ---- sandbox_ahead.c -------------------------------------------------------- */
 
+/* What a host that runs once has mounted before it knows the policy. NULL = nothing. */
+const struct room_early *sandbox_early(const struct sandbox *sandbox);
+
 /* Makes what needs no look into the room, while the room is being furnished (a room_wish's
  * `meanwhile`); what does (its `furnished`). Takes it back: there is no such room. */
 const struct sock_fprog *sandbox_make_ahead(void *sandbox);

@@ -17,7 +17,7 @@ static const char DEFAULT_PATH[] = "/usr/local/bin:/usr/bin:/bin";
 static int tool_launch_open_sandbox(
 	struct launch *launch, const struct tool_binding *binding, perch_err *err)
 {
-	sandbox_begin(launch->host);
+	sandbox_begin(launch->host, SANDBOX_OF_TOOL);
 	int r = tool_confinement_policy(binding, &launch->arena, &launch->policy, err);
 	if (r == 0)
 		r = sandbox_open(launch->host, &launch->policy, &launch->sandbox, err);

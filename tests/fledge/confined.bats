@@ -173,3 +173,22 @@ END
     call --strict planter "$repository/made"
     has "$errors" "--strict: there is no sandbox"
 }
+
+# As the mounts of a room tell: those of /dev that are made before the policy is known are "early".
+@test "--sandbox: /dev is furnished while the policy is made; what is granted in there is found all the same" {
+    "$perch" sandbox check | grep -q 'layers:.* namespaces' || skip "no namespaces here"
+    plugin -p none devices <<'END'
+#!/bin/sh
+grep -o '[^ ]* /dev ' /proc/self/mountinfo | tail -n 1
+echo x >/dev/null && head -c 1 /dev/zero | wc -c
+[ ! -e /dev/ptmx ] || echo ptmx
+END
+    call --sandbox devices
+    expect "/early-0 /dev 
+1"
+    [ -c /dev/ptmx ] || skip "no /dev/ptmx here"
+    "$perch" plugins allow fledge-devices --read /dev/ptmx
+    call --sandbox devices
+    [[ "$output" != */early-* ]]
+    has "$output" ptmx
+}

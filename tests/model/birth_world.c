@@ -60,6 +60,7 @@ static struct birth newborn;
 static struct spawn_plan newborn_plan;
 static struct furnishing newborn_furnishing = { .begins_early = true };
 static int host_step;
+static int words_given;
 static int polled_host; /* whether the poll under way looks at the pidfd, too */
 
 static bool is_alive(enum who who)
@@ -297,7 +298,8 @@ static void host_sends_midwife(void)
 	processes[MIDWIFE].is_born = true;
 }
 
-/* An init: with a copy of the descriptors, in which the host's end of its lifeline is one. */
+/* An init: with a copy of the descriptors, in which the host's end of its lifeline is one. From
+ * then on, she has a copy of her own. */
 static void midwife_bears_init(void)
 {
 	process_copy_files(NEWBORN, MIDWIFE);
@@ -306,6 +308,25 @@ static void midwife_bears_init(void)
 	newborn.fds[0] = 4;
 	newborn.fds[2] = 5;
 	process_start(NEWBORN, newborn_begin);
+	process_end(MIDWIFE);
+	process_copy_files(MIDWIFE, NEWBORN);
+}
+
+static void init_is_given_word(void)
+{
+	bytes_in_lifeline++;
+	words_given++;
+}
+
+/* Maps the users and gives the first word; or cannot, and leaves that to the host. */
+static void midwife_goes_on(bool is_able)
+{
+	if (!processes[NEWBORN].is_born) {
+		midwife_bears_init();
+		return;
+	}
+	if (is_able)
+		init_is_given_word();
 	process_end(MIDWIFE);
 }
 
@@ -333,6 +354,7 @@ enum event {
 	HOST_GOES_ON_LOW,
 	HOST_FORKS,
 	MIDWIFE_GOES_ON,
+	MIDWIFE_FAILS,
 	NEWBORN_GOES_ON,
 	GUARD_GOES_ON,
 	HOST_IS_KILLED
@@ -347,7 +369,7 @@ static void birth_begin(void)
 	memset(&guarded, 0, sizeof(guarded.slots[0]) * 4);
 	tables[HOST] = (struct table){ .fds = { SOMETHING, SOMETHING, SOMETHING }, .users = 1 };
 	processes[HOST].files = &tables[HOST];
-	bytes_in_lifeline = host_step = 0;
+	bytes_in_lifeline = host_step = words_given = 0;
 	newborn_plan = (struct spawn_plan){ .own_session = true, .path = "/perch-guard" };
 	if (has_room)
 		newborn_plan.furnishing = &newborn_furnishing;
@@ -366,7 +388,8 @@ static uint32_t birth_can(void)
 	uint32_t can = 0;
 	if (is_alive(HOST)) {
 		can |= 1U << HOST_IS_KILLED;
-		if (host_step < (has_room ? 4 : 3) && !is_alive(MIDWIFE))
+		bool is_at_end = has_room ? words_given == 2 : host_step == 3;
+		if (!is_at_end && !is_alive(MIDWIFE))
 			can |= 1U << HOST_GOES_ON;
 		if (host_step == 0)
 			can |= 1U << HOST_GOES_ON_LOW;
@@ -375,6 +398,8 @@ static uint32_t birth_can(void)
 	}
 	if (is_alive(MIDWIFE))
 		can |= 1U << MIDWIFE_GOES_ON;
+	if (is_alive(MIDWIFE) && processes[NEWBORN].is_born)
+		can |= 1U << MIDWIFE_FAILS;
 	if (process_can_go_on(NEWBORN))
 		can |= 1U << NEWBORN_GOES_ON;
 	if (process_can_go_on(GUARD))
@@ -382,7 +407,8 @@ static uint32_t birth_can(void)
 	return can;
 }
 
-/* Opens the lifeline, whose end is high or low; bears; gives its word, twice, or looks on. */
+/* Opens the lifeline, whose end is high or low; bears; gives the words that the midwife has not
+ * given, or looks on. */
 static void host_goes_on(bool is_low)
 {
 	struct table *files = processes[HOST].files;
@@ -398,7 +424,7 @@ static void host_goes_on(bool is_low)
 		else
 			host_bears_child();
 	} else if (has_room) {
-		bytes_in_lifeline++;
+		init_is_given_word();
 	}
 	host_step++;
 }
@@ -422,7 +448,8 @@ static void birth_happen(unsigned event)
 		processes[FORK].is_born = true;
 		break;
 	case MIDWIFE_GOES_ON:
-		midwife_bears_init();
+	case MIDWIFE_FAILS:
+		midwife_goes_on(event == MIDWIFE_GOES_ON);
 		break;
 	case NEWBORN_GOES_ON:
 		process_go_on(NEWBORN);
@@ -438,8 +465,9 @@ static void birth_happen(unsigned event)
 static const char *birth_describe(unsigned event)
 {
 	static const char *const words[] = { "the host goes on",
-		"the host goes on, with a low descriptor", "the host forks", "the midwife bears",
-		"the newborn goes on", "the guard goes on", "the host is killed" };
+		"the host goes on, with a low descriptor", "the host forks", "the midwife goes on",
+		"the midwife cannot go on", "the newborn goes on", "the guard goes on",
+		"the host is killed" };
 	return words[event];
 }
 
@@ -453,15 +481,16 @@ static void birth_mix(void)
 		for (int fd = 0; is_alive(who) && fd < FDS; fd++)
 			explorer_mix(process->files->fds[fd]);
 	}
-	explorer_mix((uint64_t)bytes_in_lifeline * 8 + (uint64_t)host_step);
+	explorer_mix(
+		(uint64_t)bytes_in_lifeline * 64 + (uint64_t)words_given * 8 + (uint64_t)host_step);
 	explorer_mix((uint64_t)atomic_load(&guarded.slots[1]));
 }
 
 static void birth_finish(void)
 {
 	process_end(HOST);
-	if (is_alive(MIDWIFE))
-		midwife_bears_init();
+	while (is_alive(MIDWIFE))
+		midwife_goes_on(true);
 	while (process_can_go_on(NEWBORN) || process_can_go_on(GUARD))
 		process_go_on(process_can_go_on(NEWBORN) ? NEWBORN : GUARD);
 	if (processes[NEWBORN].is_born && is_alive(NEWBORN))

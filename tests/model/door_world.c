@@ -276,8 +276,8 @@ static int model_number(int number, ...)
 }
 
 #define bare_call model_bare_call
-#define bare_bear(flags, stack, pid, cleared, run) \
-	((void)(flags), (void)(stack), (void)(cleared), (void)(run), model_bear(pid))
+#define bare_bear(flags, stack, pid, cleared, run, data) \
+	((void)(flags), (void)(stack), (void)(cleared), (void)(run), (void)(data), model_bear(pid))
 #define bare_prctl(option, value) model_bare_call(SYS_prctl, option, value, 0, 0, 0, 0)
 #define bare_poll(fds, count, time) \
 	((void)(fds), (void)(time), model_bare_call(SYS_ppoll, 0, 0, 0, 0, 0, 0))
@@ -330,7 +330,7 @@ static void keeper_begin(void)
 
 static void newborn_begin(void)
 {
-	door_run_newborn();
+	door_run_newborn(NULL);
 }
 
 /* ---- the world ------------------------------------------------------------------------------ */

@@ -72,7 +72,8 @@ static int model_filter(struct bpf *bpf)
 #define open(path, flags) model_open(path, flags)
 #define pread(fd, data, size, offset) ((void)(data), model_pread(fd))
 #define fd_directory(root, path, flags) ((void)(path), TMP + ((root) & ~KIND))
-#define room_init_begin(init, host, is_usual) ((void)(is_usual), model_bear_init(init))
+#define room_init_begin(init, host, is_usual, early) \
+	((void)(is_usual), (void)(early), model_bear_init(init))
 #define room_init_be_born(init) 0
 #define room_init_let_furnish(init) 0
 #define room_init_await_furnished(init) 0

@@ -360,3 +360,14 @@ PY
     run grep '^State:.[^ZX]' "/proc/$(field output | jq .pid)/status"
     [ "$status" -ne 0 ]
 }
+
+@test "the devices of a sandbox are mounted while its policy is made" {
+    "$perch" sandbox check | grep -q 'layers:.* namespaces' || skip "no namespaces here"
+    tool devices <<'END'
+request = greet()
+lines = [line.split() for line in open("/proc/self/mountinfo")]
+respond(request, [line[3] for line in lines if line[4] == "/dev"][-1])
+END
+    perch_tool call t.devices t.x
+    expect '"/early-0"'
+}

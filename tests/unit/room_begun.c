@@ -43,8 +43,8 @@ QUARTERS_TEST(a_room_that_was_begun_is_taken)
 	quarters_exec(host, NULL, QUARTERS_CHILD("exit", "0"), &record);
 	record_free(&record);
 	unsigned fds = proc_open_fds();
-	room_begin(host);
-	room_begin(host);
+	room_begin(host, NULL);
+	room_begin(host, NULL);
 	quarters_exec(host, NULL, QUARTERS_CHILD("exit", "7"), &record);
 	ck_assert_int_eq(record.result.exit_code, 7);
 	record_free(&record);
@@ -66,7 +66,7 @@ QUARTERS_TEST(a_room_that_was_begun_in_vain_is_gone)
 	const struct room_wish another = { .find = find_nothing };
 	for (int is_taken = 0; is_taken < 2; is_taken++) {
 		perch_host *host = quarters_host();
-		room_begin(host);
+		room_begin(host, NULL);
 		if (is_taken) {
 			ck_assert_int_eq(room_open_with(host, &another, &room, NULL), 0);
 			quarters_expect(host, room, "echo $$", "2\n");
@@ -91,7 +91,7 @@ QUARTERS_TEST(a_room_that_was_begun_is_called_off)
 	struct room *room;
 	const struct room_wish wish = { .find = refuse, .is_usual = true };
 	perch_host *host = quarters_host();
-	room_begin(host);
+	room_begin(host, NULL);
 	ck_assert_int_eq(room_open_with(host, &wish, &room, NULL), -EINVAL);
 	ck_assert_uint_eq(proc_children(), 0);
 	perch_host_free(host);
@@ -231,7 +231,7 @@ QUARTERS_TEST(a_closed_stream_stays_closed)
 	perch_host *host = quarters_host();
 	close(0);
 	close(1);
-	room_begin(host);
+	room_begin(host, NULL);
 	expect_closed_streams();
 	ck_assert_int_eq(room_open_with(host, &with_newcomer, &room, NULL), 0);
 	expect_closed_streams();
@@ -262,7 +262,7 @@ QUARTERS_TEST(a_host_that_is_killed_leaves_no_newcomer)
 			perch_host *host = quarters_host();
 			(void)!write(ready[1], "", 1);
 			for (int round = 0;; round++) {
-				room_begin(host);
+				room_begin(host, NULL);
 				if (room_open_with(host, &with_newcomer, &room, NULL) < 0)
 					_exit(1);
 				if (round == i % 8)

@@ -3,12 +3,17 @@
 #include "harness/quarters.h"
 #include "harness/suite.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,25 +46,45 @@ QUARTERS_TEST(nobody_in_it_sees_the_hosts_memory)
 	perch_host_free(host);
 }
 
-/* In this process's view alone: /proc shows nobody. */
+/* The kernel compares no memories for this process and its children. */
+static void forbid_comparing(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_kcmp, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog filter = { COUNT(code), code };
+	ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+}
+
+/* By either way: the memories are compared, or /proc tells. In this process's view alone, that
+ * shows nobody. */
 QUARTERS_TEST(while_a_newborn_is_not_seen_to_leave_the_memory_stays_private)
 {
 	if (geteuid() != 0)
 		return;
 	perch_host *host = quarters_host();
 	struct room *room = quarters_open(host, NULL, 0);
-	struct record seen = { 0 };
-	quarters_exec(host, room, QUARTERS_CHILD("exit", "0"), &seen);
-	ck_assert_int_eq(prctl(PR_GET_DUMPABLE), 1);
-	ck_assert_int_eq(mount("none", "/proc", "tmpfs", 0, ""), 0);
-	struct record unseen = { 0 };
-	quarters_start(host, room, QUARTERS_CHILD("ignore-term"), &unseen);
-	ck_assert_int_eq(umount("/proc"), 0);
-	ck_assert_int_eq(prctl(PR_GET_DUMPABLE), 0);
+	struct record records[4] = { 0 };
+	for (size_t way = 0; way < COUNT(records); way++) {
+		bool has_proc = way % 2 == 0;
+		if (way == 2)
+			forbid_comparing();
+		if (!has_proc)
+			ck_assert_int_eq(mount("none", "/proc", "tmpfs", 0, ""), 0);
+		quarters_start(host, room, QUARTERS_CHILD("ignore-term"), &records[way]);
+		if (!has_proc)
+			ck_assert_int_eq(umount("/proc"), 0);
+		ck_assert_int_eq(prctl(PR_GET_DUMPABLE), way < 3);
+	}
 	room_close(room);
-	proc_until(host, &unseen.ended);
-	record_free(&seen);
-	record_free(&unseen);
+	for (size_t way = 0; way < COUNT(records); way++) {
+		proc_until(host, &records[way].ended);
+		record_free(&records[way]);
+	}
 	perch_host_free(host);
 }
 

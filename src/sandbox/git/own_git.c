@@ -62,6 +62,7 @@ int own_git_open(perch_host *host, const char *directory, struct own_git **ret_g
 	if (!git)
 		return err_no_memory(err);
 	git->program = -1;
+	sandbox_begin(host, SANDBOX_OF_GIT);
 	int r = own_git_open_program(git, err);
 	if (r == 0)
 		r = own_git_confine_it(git, host, directory, err);

@@ -270,9 +270,9 @@ void view_forget_hidden(struct view *view)
 	size_t kept = 0;
 	for (size_t i = 0; i < view->count; i++) {
 		struct view_entry *entry = &view->entries[i];
-		if (entry->access == ACCESS_NONE)
-			fd_close(entry->fd);
-		else
+		if (entry->access == ACCESS_NONE && entry->fd >= 0)
+			view_keep(view, entry->fd); /* or closes it */
+		else if (entry->access != ACCESS_NONE)
 			view->entries[kept++] = *entry;
 	}
 	view->count = kept;
