@@ -5,6 +5,7 @@
 #include "proc/furnish.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 
 #include "proc/birth.h"
 #include "proc/room_calls.h"
@@ -219,6 +220,8 @@ int IN_CHILD furnish_begin(struct furnishing *furnishing)
 		error = furnish_mount_proc(furnishing);
 	if (!error)
 		furnish_make_early(furnishing);
+	atomic_store(&furnishing->is_begun, 1);
+	bare_call(SYS_futex, (long)&furnishing->is_begun, FUTEX_WAKE, 1, 0, 0, 0);
 	return error;
 }
 
@@ -236,6 +239,6 @@ int IN_CHILD furnish_finish(struct furnishing *furnishing)
 	if (!error)
 		error = room_fs_seal_void(furnishing);
 	if (!error && !furnishing->has_own_proc)
-		error = room_fs_each(furnishing, room_fs_take_away);
+		error = room_fs_take_away(furnishing);
 	return error;
 }

@@ -3,8 +3,10 @@
 #ifndef PROC_FURNISH_H
 #define PROC_FURNISH_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -63,6 +65,7 @@ struct furnishing {
 	/* The report. */
 	const char *failed_at; /* a path, or NULL */
 	bool has_own_proc;
+	_Atomic uint32_t is_begun; /* furnish_begin has ended; the host may wait for that */
 };
 
 /* One without mounts but the early ones (or NULL). `is_usual`: see room.h. Fails like the next. */
@@ -120,11 +123,12 @@ int room_fs_open(struct furnishing *furnishing);
 int room_fs_each(const struct furnishing *furnishing, int (*act)(int filesystem));
 
 /* For room_fs_each. Moves a file system from below the room's /proc to below its root; makes it
- * writable although everything else is read-only; unmounts it where nothing covers it, which waits
- * for every processor. */
+ * writable although everything else is read-only. */
 int room_fs_move_to_root(int filesystem);
 int room_fs_make_writable(int filesystem);
-int room_fs_take_away(int filesystem);
+
+/* Unmounts them where nothing covers them, which waits for every processor. */
+int room_fs_take_away(const struct furnishing *furnishing);
 
 /* Makes the void read-only: from now on nothing that covers a hidden path can be changed. */
 int room_fs_seal_void(const struct furnishing *furnishing);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/bare_call.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/listing.h"
@@ -19,6 +21,8 @@
 #include "proc/furnish.h"
 #include "proc/pidfd.h"
 #include "proc/room_parts.h"
+
+enum { LOOK_MS = 20 }; /* how often is looked whether an init that is waited for has died */
 
 struct room {
 	perch_host *host;
@@ -123,6 +127,17 @@ static int room_prepare(struct furnishing *furnishing, const struct room_wish *w
 	return r < 0 ? r : furnish_prepare(furnishing, mounts, count, err);
 }
 
+/* Where the old /proc stays, the file systems lie on the root while the room is furnished: who came
+ * in then would have one of them for its root. */
+static bool room_may_be_entered(struct room_init *init)
+{
+	const struct timespec look = { .tv_nsec = LOOK_MS * NSEC_PER_MSEC };
+	_Atomic uint32_t *is_begun = &init->furnishing.is_begun;
+	while (!atomic_load(is_begun) && pidfd_wait(init->pidfd, 0) == 0)
+		bare_call(SYS_futex, (long)is_begun, FUTEX_WAIT, 0, (long)&look, 0, 0);
+	return atomic_load(is_begun) && init->furnishing.has_own_proc;
+}
+
 /* Host and init go on at the same time, and wait for each other here and there. */
 static int room_furnish(struct room *room, struct room_init *init, const struct room_wish *wish)
 {
@@ -130,7 +145,7 @@ static int room_furnish(struct room *room, struct room_init *init, const struct 
 	int r = room_init_let_furnish(init);
 	bool may_work = r == 0 && wish->meanwhile && BARE_CALL_SPARES_ERRNO;
 	const struct sock_fprog *filter = may_work ? wish->meanwhile(wish->data) : NULL;
-	if (filter)
+	if (filter && room_may_be_entered(init))
 		newcomer_send(&room->newcomer, &room->host->spawner, init->pidfd, filter);
 	r = room_init_await_furnished(init);
 	if (r < 0)

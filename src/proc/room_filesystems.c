@@ -89,11 +89,19 @@ int IN_CHILD room_fs_make_writable(int filesystem)
 	return -bare_set_mount(filesystem, "", AT_EMPTY_PATH, &off);
 }
 
-int IN_CHILD room_fs_take_away(int filesystem)
+IN_CHILD static int room_filesystems_unmount(int filesystem)
 {
 	int r = bare_go_to_opened(filesystem);
-	if (r == 0)
-		r = bare_unmount(".", MNT_DETACH);
+	return r < 0 ? r : bare_unmount(".", MNT_DETACH);
+}
+
+/* The one that was moved last lies on the others, and would go with them. */
+int IN_CHILD room_fs_take_away(const struct furnishing *furnishing)
+{
+	int r = 0;
+	for (int i = 0; i < ROOM_FS_COUNT && r == 0; i++)
+		r = furnishing->filesystems[i] < 0 ? 0
+										   : room_filesystems_unmount(furnishing->filesystems[i]);
 	return -(r < 0 ? r : bare_go_to("/"));
 }
 

@@ -7,8 +7,11 @@
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -191,6 +194,35 @@ QUARTERS_TEST(a_newcomer_that_nobody_needs_is_gone)
 	perch_host_free(host);
 }
 
+enum { COVERED_ROOMS = 20 };
+
+/* There the room's own file systems lie on its root for a while: who came in then would see them
+ * instead. */
+QUARTERS_TEST(a_newcomer_sees_all_where_proc_is_covered)
+{
+	if (geteuid() == 0)
+		ck_assert_int_eq(mount("none", "/proc/tty", "tmpfs", 0, NULL), 0);
+	else if (access("/proc/tty/drivers", F_OK) == 0)
+		suite_skip("only root can cover a part of /proc");
+	char hidden[PATH_MAX];
+	quarters_prepare("mkdir hidden");
+	ck_assert_ptr_nonnull(realpath("hidden", hidden));
+	const struct room_mount mount = { .kind = ROOM_HIDE, .path = hidden };
+	struct room_wish wish = with_newcomer;
+	wish.find = find_one;
+	wish.data = (void *)&mount;
+	perch_host *host = quarters_host();
+	for (int i = 0; i < COVERED_ROOMS; i++) {
+		struct room *room;
+		room_begin(host, NULL);
+		ck_assert_int_eq(room_open_with(host, &wish, &room, NULL), 0);
+		expect_filtered(host, room, &no_directories);
+		room_close(room);
+	}
+	perch_host_free(host);
+	quarters_prepare("rmdir hidden");
+}
+
 /* What it becomes is not there: told as of every child. */
 QUARTERS_TEST(a_newcomer_that_fails_is_told)
 {
@@ -283,5 +315,5 @@ QUARTERS_TEST(a_host_that_is_killed_leaves_no_newcomer)
 SUITE_MAIN("room-begun", a_room_that_was_begun_is_taken, a_room_that_was_begun_in_vain_is_gone,
 	a_room_that_was_begun_is_called_off, a_newcomer_is_confined_as_every_other,
 	a_newcomer_makes_place_for_another, a_newcomer_that_nobody_needs_is_gone,
-	a_newcomer_that_fails_is_told, a_closed_stream_stays_closed,
-	a_host_that_is_killed_leaves_no_newcomer)
+	a_newcomer_sees_all_where_proc_is_covered, a_newcomer_that_fails_is_told,
+	a_closed_stream_stays_closed, a_host_that_is_killed_leaves_no_newcomer)

@@ -5,6 +5,7 @@
 #include "harness/suite.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -216,6 +217,18 @@ QUARTERS_TEST(a_covered_proc_stays_and_is_reported)
 	struct room *room = quarters_open(host, NULL, 0);
 	ck_assert(!room_has_own_proc(room));
 	quarters_expect(host, room, "readlink /proc/self/exe >/dev/null && echo works", "works\n");
+	room_close(room);
+	quarters_prepare("mkdir -p hidden replaced; touch hidden/file replaced/file");
+	char hidden[PATH_MAX];
+	char replaced[PATH_MAX];
+	ck_assert_ptr_nonnull(realpath("hidden", hidden));
+	ck_assert_ptr_nonnull(realpath("replaced", replaced));
+	const struct room_mount mounts[] = { { .kind = ROOM_HIDE, .path = hidden },
+		{ .kind = ROOM_TMP, .path = replaced } };
+	room = quarters_open(host, mounts, COUNT(mounts));
+	quarters_expect(host, room,
+		"ls hidden replaced; touch replaced/made && ls replaced; ls -d /proc/self /usr",
+		"hidden:\n\nreplaced:\nmade\n/proc/self\n/usr\n");
 	room_close(room);
 	perch_host_free(host);
 }
