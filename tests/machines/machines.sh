@@ -208,7 +208,7 @@ boot() {
     timeout "${MACHINES_SECONDS:-14400}" ${MACHINES_UNDER:-} "$0" --start "$place" "$tree" "$version" \
         "$(emulator "$(of "$1" 3)" "$accelerator")" \
         -drive "if=virtio,format=raw,snapshot=on,file=$tree/root.img" \
-        -drive "if=virtio,format=raw,snapshot=on,file=$place/work.img" 2>&1 | tr -d '\r'
+        -drive "if=virtio,format=raw,snapshot=on,file=$place/work.img" 2>&1 | sed -u 's|\r||'
     rm -f "$place/work.img" "$place/initramfs"
 }
 
