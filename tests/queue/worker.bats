@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# perch worker and perch serve --queue, with a redis-server of their own.
+# perch worker and perch serve --queue, with a redis-server of their own: turns, tools and plugins, and their events.
 
 load queue
 
@@ -35,27 +35,3 @@ printf '{"type":"output","text":"hello %s\\n"}\n' "${name%%\"*}"
 END
     scene worker.py kinds
 }
-
-@test "cancelling a job that waits, and one that runs" { scene worker.py cancel; }
-
-@test "the last worker is killed: the gateway ends its jobs" { scene worker.py last; }
-
-@test "SIGTERM drains" { scene worker.py drain; }
-
-@test "what is not done in the time to drain is left to others" { scene worker.py patience; }
-
-@test "an Idempotency-Key is one job on two gateways at once" { scene worker.py key_of_two; }
-
-@test "a job is claimed where it can run: label, hash, patterns, what is exposed" {
-    scene worker.py where
-}
-
-@test "jobs that are not signed with the worker's key are not run" { scene worker.py keys; }
-
-@test "an id that is none leads neither a worker nor a gateway anywhere" { scene worker.py ids; }
-
-@test "what is no event ends neither a stream nor a job" { scene worker.py events; }
-
-@test "a job over the limit of the queue is refused" { scene worker.py large; }
-
-@test "metrics of the queue on the gateway" { scene worker.py metrics; }
