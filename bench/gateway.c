@@ -54,10 +54,10 @@ static void gateway_furnish(void)
 		"[expose.http]\nagents = [\"*\"]\n[serve]\nmax_jobs = 64\nqueue = 100000\n");
 	place_find("bench/peer", path, sizeof(path));
 	gateway_write_agent("bot", path, "agent");
-	snprintf(path, sizeof(path), "%s/ended", place_home());
-	char script[5000];
+	char script[8100];
 	snprintf(script, sizeof(script),
-		"-c, 'trap \"echo >%s; exit\" TERM; while :; do sleep 0.001; done'", path);
+		"-c, 'trap \"echo >%s/ended; exit\" TERM; echo >%s/listens; while :; do sleep 0.001; done'",
+		place_home(), place_home());
 	gateway_write_agent("stay", "/bin/sh", script);
 }
 

@@ -195,22 +195,29 @@ static void bench_streams(void)
 		close(streams[i]);
 }
 
+static void bench_await_file(const char *path)
+{
+	while (access(path, F_OK) < 0)
+		usleep(50);
+}
+
 /* From the end of the connection to the agent's trap, which looks every millisecond. */
 static void bench_abort(void)
 {
 	double best = 1e18;
-	char path[512];
-	snprintf(path, sizeof(path), "%s/ended", place_home());
+	char listens[512], ended[512];
+	snprintf(listens, sizeof(listens), "%s/listens", place_home());
+	snprintf(ended, sizeof(ended), "%s/ended", place_home());
 	for (int i = 0; i < ABORTS; i++) {
-		unlink(path);
+		unlink(listens);
+		unlink(ended);
 		int fd = gateway_connect();
 		gateway_ask(fd, "POST /v1/chat/completions", "",
 			"{\"model\":\"stay\",\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}");
-		usleep(50000);
+		bench_await_file(listens); /* before its trap is set, SIGTERM would end it silently */
 		uint64_t start = bench_now_ns();
 		close(fd);
-		while (access(path, F_OK) < 0)
-			usleep(50);
+		bench_await_file(ended);
 		best = bench_smaller(best, (double)(bench_now_ns() - start) / 1e6);
 	}
 	bench_print_most("serve/abort", "to-sigterm", best, "ms", 5);
