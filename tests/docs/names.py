@@ -101,7 +101,7 @@ def files(page, tree, _pages):
             continue
         head, slash, _ = word.partition("/")
         if slash and head in tops:
-            known = tree.has(word)
+            known = tree.has(word, "tests/%s.bats" % word)  # a file, or a suite
         elif re.fullmatch(r"\w+/\w+\.[ch]", word):
             known = tree.has("src/" + word, "include/" + word, "sdk/" + word)
         elif re.fullmatch(r"[\w-]+\.md", word):
