@@ -349,9 +349,10 @@ static void host_starts_guard(void)
 
 /* ---- the world ------------------------------------------------------------------------------ */
 
+/* What perch once got wrong is tried first, so that it is what is told. */
 enum event {
-	HOST_GOES_ON,
 	HOST_GOES_ON_LOW,
+	HOST_GOES_ON,
 	HOST_FORKS,
 	MIDWIFE_GOES_ON,
 	MIDWIFE_FAILS,
@@ -464,10 +465,9 @@ static void birth_happen(unsigned event)
 
 static const char *birth_describe(unsigned event)
 {
-	static const char *const words[] = { "the host goes on",
-		"the host goes on, with a low descriptor", "the host forks", "the midwife goes on",
-		"the midwife cannot go on", "the newborn goes on", "the guard goes on",
-		"the host is killed" };
+	static const char *const words[] = { "the host goes on, with a low descriptor",
+		"the host goes on", "the host forks", "the midwife goes on", "the midwife cannot go on",
+		"the newborn goes on", "the guard goes on", "the host is killed" };
 	return words[event];
 }
 

@@ -41,6 +41,12 @@ right() {
 
 @test "found: an init that holds its own lifeline" {
     found room-lifeline "the init of a room stays behind its host for ever"
+    [[ "$output" == *"with a low descriptor"* && "$output" != *"forks"* ]]
+}
+
+@test "found: an init that waits for a lifeline alone" {
+    found unwatched-host "the init of a room stays behind its host for ever"
+    [[ "$output" == *"the host forks"* ]]
 }
 
 @test "found: a child that enters the guard's table too late" {

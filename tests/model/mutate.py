@@ -11,6 +11,11 @@ BUGS = {
         ("birth_is_host_alive() &&\n\t\tbare_call(SYS_read",
          "(false && birth_is_host_alive()) ||\n\t\tbare_call(SYS_read"),
     ),
+    # A fork of the host that stays has the other end of the lifeline.
+    "unwatched-host": (
+        ("birth_is_host_alive() &&\n\t\tbare_call(SYS_read",
+         "(false && birth_is_host_alive()) ||\n\t\tbare_call(SYS_read"),
+    ),
     "late-entry": (
         ("\t{ STAGE_GUARD, birth_enter_guard_table },\n", ""),
         ("\t{ STAGE_CWD, birth_enter_cwd },\n\t{ STAGE_SIGNALS,",
