@@ -4,7 +4,7 @@
 #
 #     tests/fuzz.sh [TARGET…]
 #
-# PERCH_FUZZ_SECONDS   for each target (1, or 50,000 inputs if that is less)
+# PERCH_FUZZ_SECONDS   for each target (1, or 20,000 inputs if that is less)
 # PERCH_FUZZ_CORPUS    where what was found interesting is kept (nowhere)
 set -eu
 
@@ -30,7 +30,7 @@ fuzz() {
     name=$1
     mkdir -p "$corpus/$name" "$findings" "$work/$name"
     unpack_kept "$name" "$work/kept/$name"
-    set -- -runs="${inputs:-50000}" -max_total_time="$seconds" -timeout=25 -rss_limit_mb=2048 \
+    set -- -runs="${inputs:-20000}" -max_total_time="$seconds" -timeout=25 -rss_limit_mb=2048 \
         -artifact_prefix="$findings/$name-" "$corpus/$name" "$work/kept/$name"
     [ ! -d "$top/fuzz/corpus/$name" ] || set -- "$@" "$top/fuzz/corpus/$name"
     [ ! -f "$top/fuzz/$name.dict" ] || set -- "$@" -dict="$top/fuzz/$name.dict"
