@@ -218,10 +218,10 @@ int IN_CHILD furnish_begin(struct furnishing *furnishing)
 		error = room_fs_open(furnishing);
 	if (!error)
 		error = furnish_mount_proc(furnishing);
-	if (!error)
-		furnish_make_early(furnishing);
 	atomic_store(&furnishing->is_begun, 1);
 	bare_call(SYS_futex, (long)&furnishing->is_begun, FUTEX_WAKE, 1, 0, 0, 0);
+	if (!error)
+		furnish_make_early(furnishing);
 	return error;
 }
 

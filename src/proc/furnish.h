@@ -65,7 +65,7 @@ struct furnishing {
 	/* The report. */
 	const char *failed_at; /* a path, or NULL */
 	bool has_own_proc;
-	_Atomic uint32_t is_begun; /* furnish_begin has ended; the host may wait for that */
+	_Atomic uint32_t is_begun; /* that is known now, or there is no room; the host may wait */
 };
 
 /* One without mounts but the early ones (or NULL). `is_usual`: see room.h. Fails like the next. */
