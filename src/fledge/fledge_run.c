@@ -315,6 +315,8 @@ static int fledge_run_begin(struct fledge_run *run, perch_err *err)
 	}
 	if (fledge_run_prepare(run) < 0)
 		return err_no_memory(err);
+	if (!options->granted.metadata)
+		surroundings_ask_no_more(run->surroundings);
 	options->frontend->answered = fledge_run_answered;
 	options->frontend->went_away = fledge_run_user_went_away;
 	options->frontend->answered_data = run;

@@ -8,6 +8,7 @@
 #include "base/environment.h"
 #include "base/err.h"
 #include "proc/capture.h"
+#include "proc/host.h"
 #include "sandbox/git/own_git.h"
 
 #define DIRTY_TIMEOUT_NS (10 * NSEC_PER_SEC)
@@ -22,9 +23,20 @@ struct surroundings {
 	const char *note;
 	struct capture *git; /* NULL = not running */
 	bool is_dirty;
+	bool asks_no_more;
 	surroundings_known_fn *known;
 	void *data;
 };
+
+/* The kernel takes its time to end a room: that of git ends beside the plugin. A host that stays
+ * would wait for it. */
+static void surroundings_let_git_go(struct surroundings *surroundings)
+{
+	if (!surroundings->asks_no_more || surroundings->git || !surroundings->host->runs_once)
+		return;
+	own_git_close(surroundings->own_git);
+	surroundings->own_git = NULL;
+}
 
 static void surroundings_git_ended(void *data, struct capture *capture)
 {
@@ -34,6 +46,7 @@ static void surroundings_git_ended(void *data, struct capture *capture)
 	capture_free(capture);
 	if (surroundings->known)
 		surroundings->known(surroundings->data, surroundings->is_dirty);
+	surroundings_let_git_go(surroundings);
 }
 
 /* Git is ended by its first byte of output, or when its answer is not wanted any more. */
@@ -138,6 +151,12 @@ void surroundings_await(struct surroundings *surroundings, surroundings_known_fn
 	}
 	surroundings->known = known;
 	surroundings->data = data;
+}
+
+void surroundings_ask_no_more(struct surroundings *surroundings)
+{
+	surroundings->asks_no_more = true;
+	surroundings_let_git_go(surroundings);
 }
 
 void surroundings_forget(struct surroundings *surroundings)

@@ -38,6 +38,9 @@ const char *surroundings_note(const struct surroundings *surroundings);
 void surroundings_await(
 	struct surroundings *surroundings, surroundings_known_fn *known, void *data);
 
+/* Nothing else is asked as a rule: what git is confined to is given up when it has answered. */
+void surroundings_ask_no_more(struct surroundings *surroundings);
+
 /* The answer is not wanted any more: git is ended. */
 void surroundings_forget(struct surroundings *surroundings);
 

@@ -163,3 +163,37 @@ value = json.load(sys.stdin)
 assert len(value["git_log"]) == 20 and value["git_log"][0].endswith("c25")
 assert len(value["git_tags"]) == 100 and value["git_tags"][0] == "v0.120.0"'
 }
+
+@test "git's room ends when git has answered, unless the plugin may ask for more" {
+    "$perch" sandbox check | grep -q 'layers:.* namespaces' || skip "no namespaces here"
+    rooms='
+def rooms():
+    found = 0
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            words = open(f"/proc/{name}/cmdline").read().split("\0")
+            parent = open(f"/proc/{name}/stat").read().rsplit(")", 1)[1].split()[1]
+        except OSError:
+            continue
+        found += parent == str(os.getppid()) and words[:2] == ["perch-guard", "room"]
+    return found
+'
+    git init -q .
+    git -c user.name=a -c user.email=a@b commit -q --allow-empty -m first
+    py gone <<END
+import os, time
+$rooms
+while rooms():
+    time.sleep(0.01)
+say("gone")
+END
+    py -c metadata kept <<END
+import os
+$rooms
+say(rooms())
+END
+    call --sandbox=off gone
+    expect gone
+    call --sandbox=off kept
+    expect 1
+}
