@@ -54,7 +54,7 @@ static bool paths_take_account(char *line, char ret_home[PATH_MAX])
 bool paths_account_home(char ret_home[PATH_MAX])
 {
 	char line[PASSWD_LINE_MAX];
-	FILE *accounts = fopen("/etc/passwd", "re");
+	FILE *accounts = fopen(PATHS_ACCOUNTS, "re");
 	if (!accounts)
 		return false;
 	bool is_found = false;

@@ -20,6 +20,8 @@ enum path_kind {
  * -ENOENT when there is no base (no HOME either), -ENOMEM. */
 int paths_user(enum path_kind kind, const char *below, char **ret_path, perch_err *err);
 
+#define PATHS_ACCOUNTS "/etc/passwd"
+
 /* The user's home directory by the password file (by that file alone, since a directory service
  * may take its time). False = it says none. */
 bool paths_account_home(char ret_home[PATH_MAX]);

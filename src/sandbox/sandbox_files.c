@@ -17,9 +17,8 @@
 #include "sandbox/reuse/dir_cache.h"
 #include "sandbox/sandbox_parts.h"
 
-/* The devices that programs expect in /dev. */
-static const char *const devices[] = { "/dev/null", "/dev/zero", "/dev/full", "/dev/random",
-	"/dev/urandom", "/dev/tty" };
+const char *const sandbox_devices[] = { "/dev/null", "/dev/zero", "/dev/full", "/dev/random",
+	"/dev/urandom", "/dev/tty", NULL };
 
 /* And the links there, to the process's own streams. */
 static const char *const device_links[] = { "/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr",
@@ -65,12 +64,12 @@ static int sandbox_files_add_revealed(
 static int sandbox_files_add_devices(struct view *view, bool is_memory_limited, perch_err *err)
 {
 	int r = view_add(view, "/dev", ACCESS_NONE, err);
-	for (size_t i = 0; r == 0 && i < COUNT(devices); i++) {
+	for (const char *const *device = sandbox_devices; r == 0 && *device; device++) {
 		/* Mapped by several processes, it is memory that no limit counts. */
-		if (is_memory_limited && strcmp(devices[i], "/dev/zero") == 0)
+		if (is_memory_limited && strcmp(*device, "/dev/zero") == 0)
 			continue;
-		if (access(devices[i], F_OK) == 0)
-			r = view_add(view, devices[i], ACCESS_WRITE, err);
+		if (access(*device, F_OK) == 0)
+			r = view_add(view, *device, ACCESS_WRITE, err);
 	}
 	return r;
 }
@@ -137,8 +136,7 @@ void sandbox_add_ways(const struct sandbox *sandbox, struct path_record *path_re
 	_cleanup_free_ char *parent = scratch_parent();
 	const char *const scratch[] = { parent, NULL };
 	path_record->failed |= !parent;
-	for (size_t i = 0; i < COUNT(devices); i++)
-		path_record_add(path_record, devices[i]);
+	sandbox_files_add_ways(path_record, sandbox_devices, false);
 	sandbox_files_add_ways(path_record, policy_shared, false);
 	sandbox_files_add_ways(path_record, scratch, is_sealed);
 	sandbox_files_add_ways(path_record, policy->hide, is_sealed);

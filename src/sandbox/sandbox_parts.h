@@ -82,7 +82,8 @@ struct reuse {
 	struct mounts mounts;           /* of its room */
 	struct picture picture;         /* of its room */
 	struct path_record path_record; /* while it is the same, `asked` leads to the same paths */
-	unsigned long age;              /* of the mounts outside, see reuse_pool.c */
+	unsigned long watched; /* the same, by the watch of policy_memory.h; 0 = that does not tell */
+	unsigned long age;     /* of the mounts outside, see reuse_pool.c */
 	struct sandbox *next;
 };
 
@@ -151,6 +152,9 @@ bool sandbox_has_stream_to_keep(const struct sandbox *sandbox);
 
 /* Files that are mounted in the room alone have to be looked up there. */
 int sandbox_look_into(struct sandbox *sandbox, const struct room *room, perch_err *err);
+
+/* The devices that programs expect in /dev; ends with NULL. */
+extern const char *const sandbox_devices[];
 
 /* Adds the ways to all paths that the sandbox has looked up. */
 void sandbox_add_ways(const struct sandbox *sandbox, struct path_record *path_record);

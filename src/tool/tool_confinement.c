@@ -12,6 +12,8 @@
 #include "base/file.h"
 #include "base/shell_word.h"
 #include "registry/grants.h"
+#include "sandbox/policy/path_list.h"
+#include "sandbox/reuse/policy_memory.h"
 
 static const char *tool_confinement_directory_of(struct arena *arena, const char *path)
 {
@@ -167,10 +169,15 @@ static int tool_confinement_protect(const struct tool_binding *binding, struct a
 	return r;
 }
 
+static const char *tool_confinement_home(void)
+{
+	return getenv("HOME") ? getenv("HOME") : "";
+}
+
 int tool_confinement_policy(const struct tool_binding *binding, struct arena *arena,
 	struct sandbox_policy *ret_policy, perch_err *err)
 {
-	const char *home = getenv("HOME") ? getenv("HOME") : "";
+	const char *home = tool_confinement_home();
 	const char *own[4];
 	const struct policy_tool tool = { .home = home, .directory = "" };
 	int r = tool_confinement_own(binding, arena, own, err);
@@ -189,4 +196,47 @@ int tool_confinement_policy(const struct tool_binding *binding, struct arena *ar
 	if (r == 0)
 		r = policy_widen(arena, home, &visible, ret_policy, err);
 	return r < 0 ? r : tool_confinement_protect(binding, arena, ret_policy, err);
+}
+
+/* ---- to remember it ---------------------------------------------------------- */
+
+static void tool_confinement_add_list(struct buf *cause, const char *const *list)
+{
+	for (; list && *list; list++)
+		buf_append(cause, *list, strlen(*list) + 1);
+	buf_append_char(cause, '\0');
+}
+
+static void tool_confinement_add_widening(struct buf *cause, const struct policy_widening *widening)
+{
+	const int words[] = { widening->is_off, widening->is_on, widening->net };
+	const char *const allow_by[] = { widening->allow_by, NULL };
+	buf_append(cause, words, sizeof(words));
+	tool_confinement_add_list(cause, widening->read);
+	tool_confinement_add_list(cause, widening->write);
+	tool_confinement_add_list(cause, widening->env);
+	tool_confinement_add_list(cause, widening->presets);
+	tool_confinement_add_list(cause, widening->fixed);
+	tool_confinement_add_list(cause, widening->granted);
+	tool_confinement_add_list(cause, allow_by);
+}
+
+int tool_confinement_cause(const struct tool_binding *binding, struct buf *cause)
+{
+	const struct sandbox_limits limits = tool_binding_limits(binding);
+	const char *const places[] = { binding->command, binding->directory, NULL };
+	buf_append(cause, &limits, sizeof(limits));
+	tool_confinement_add_list(cause, places);
+	tool_confinement_add_widening(cause, &binding->widening);
+	return policy_memory_add_surroundings(cause);
+}
+
+const char *const *tool_confinement_looked_up(
+	const struct tool_binding *binding, struct arena *arena)
+{
+	struct path_list paths;
+	const char *const *usual = policy_looked_up(arena, tool_confinement_home(), &binding->widening);
+	path_list_begin(&paths, arena, usual);
+	path_list_add(&paths, binding->command);
+	return usual && !paths.failed ? paths.items : NULL;
 }

@@ -7,18 +7,48 @@
 
 #include "base/environment.h"
 #include "base/err.h"
+#include "base/buf.h"
 #include "base/fd.h"
+#include "proc/host.h"
+#include "sandbox/reuse/policy_memory.h"
 #include "tool/secrets.h"
 #include "tool/server_remote.h"
 #include "tool/tool_confinement.h"
 
 static const char DEFAULT_PATH[] = "/usr/local/bin:/usr/bin:/bin";
 
+static void tool_launch_note_policy(
+	struct launch *launch, const struct tool_binding *binding, const struct buf *cause)
+{
+	struct remembered *considered = policy_memory_consider(launch->host, cause, &launch->policy);
+	const char *const *looked_up =
+		considered ? tool_confinement_looked_up(binding, &launch->arena) : NULL;
+	if (looked_up)
+		policy_memory_note(launch->host, considered, &launch->policy, looked_up);
+}
+
+/* The policy is remembered, or made. */
+static int tool_launch_find_policy(
+	struct launch *launch, const struct tool_binding *binding, perch_err *err)
+{
+	_cleanup_(buf_free) struct buf cause = { 0 };
+	bool has_cause = !launch->host->runs_once && tool_confinement_cause(binding, &cause) == 0;
+	launch->remembered = has_cause ? policy_memory_take(launch->host, &cause) : NULL;
+	if (launch->remembered) {
+		launch->policy = *remembered_policy(launch->remembered);
+		return 0;
+	}
+	int r = tool_confinement_policy(binding, &launch->arena, &launch->policy, err);
+	if (r == 0 && has_cause)
+		tool_launch_note_policy(launch, binding, &cause);
+	return r;
+}
+
 static int tool_launch_open_sandbox(
 	struct launch *launch, const struct tool_binding *binding, perch_err *err)
 {
 	sandbox_begin(launch->host, SANDBOX_OF_TOOL);
-	int r = tool_confinement_policy(binding, &launch->arena, &launch->policy, err);
+	int r = tool_launch_find_policy(launch, binding, err);
 	if (r == 0)
 		r = sandbox_open(launch->host, &launch->policy, &launch->sandbox, err);
 	if (r < 0)
@@ -193,5 +223,7 @@ void launch_close(struct launch *launch)
 	while (!launch_clean_some(launch))
 		;
 	launch_forget_program(launch);
+	remembered_release(launch->remembered);
+	launch->remembered = NULL;
 	arena_free(&launch->arena);
 }

@@ -15,6 +15,7 @@ struct launch {
 	struct arena arena;
 	struct sandbox *sandbox;         /* NULL = none */
 	struct sandbox_policy policy;    /* of the sandbox */
+	struct remembered *remembered;   /* whose policy that is; NULL = it was made for this launch */
 	struct private_dir *private_dir; /* NULL = the sandbox has its own private directory */
 	const char *tmp;                 /* TMPDIR of the process */
 	int program;                     /* the descriptor that was hashed; 0 = none */

@@ -359,7 +359,7 @@ static int add_all(void *data)
 	path_list_begin(&hide, &arena, NULL);
 	hidden_paths_add(&hide, data);
 	hidden_paths_add_moved(&hide, data);
-	hidden_paths_of_preset(&hide, data, "github");
+	hidden_paths_of_preset(&hide, data, "github", HIDDEN_EXISTING);
 	hidden_sockets_add(&hide);
 	/* Never fewer than are there. */
 	if (!hide.failed)

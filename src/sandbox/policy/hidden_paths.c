@@ -91,11 +91,12 @@ static void hidden_add_account(struct path_list *hide, const char *home)
 /* ---- where variables have moved them ------------------------------------------------ */
 
 /* A relative path starts in our directory, as for the program that reads the variable. */
-static const char *hidden_absolute(struct path_list *paths, struct str value)
+static const char *hidden_absolute(
+	struct path_list *paths, struct str value, enum hidden_which which)
 {
 	char here[PATH_MAX] = "";
 	const char *path = arena_dup(paths->arena, value);
-	if (path && path[0] != '/')
+	if (path && path[0] != '/' && which == HIDDEN_EXISTING)
 		path = getcwd(here, sizeof(here)) ? arena_join(paths->arena, here, "/", path, NULL) : "";
 	paths->failed |= !path;
 	return path ? path : "";
@@ -113,30 +114,36 @@ static bool hidden_is_too_much(const char *path, const char *home)
 	return !path[strspn(path, "/")] || policy_is_inside(home, path);
 }
 
-static void hidden_add_value(
-	struct path_list *paths, const struct hidden_path *row, struct str value, const char *home)
+/* Without namespaces a path is hidden by allowing its siblings one by one: for a path that does not
+ * exist that would only make the siblings hard to reach. */
+static bool hidden_is_there(const char *path)
 {
-	const char *path = value.len ? hidden_absolute(paths, value) : "";
+	struct stat info;
+	return lstat(path, &info) == 0;
+}
+
+static void hidden_add_value(struct path_list *paths, const struct hidden_path *row,
+	struct str value, const char *home, enum hidden_which which)
+{
+	const char *path = value.len ? hidden_absolute(paths, value, which) : "";
 	if (!path[0] || hidden_is_device(path))
 		return;
 	const char *whole = row->below ? arena_join(paths->arena, path, "/", row->below, NULL) : path;
 	paths->failed |= !whole;
-	/* Without namespaces a path is hidden by allowing its siblings one by one: for a path that does
-	 * not exist that would only make the siblings hard to reach. */
-	struct stat info;
-	if (whole && lstat(whole, &info) == 0 && (row->below || !hidden_is_too_much(path, home)))
+	if (whole && (row->below || !hidden_is_too_much(path, home)) &&
+		(which == HIDDEN_ALL || hidden_is_there(whole)))
 		path_list_add(paths, whole);
 }
 
-static void hidden_add_moved(
-	struct path_list *paths, const struct hidden_path *row, const char *home)
+static void hidden_add_moved(struct path_list *paths, const struct hidden_path *row,
+	const char *home, enum hidden_which which)
 {
 	const char *text = row->variable ? getenv(row->variable) : NULL;
 	struct str rest = str_from(text ? text : "");
 	while (rest.len) {
 		struct str value = row->is_list ? str_cut(&rest, ':') : rest;
 		rest = row->is_list ? rest : (struct str){ 0 };
-		hidden_add_value(paths, row, value, home);
+		hidden_add_value(paths, row, value, home, which);
 	}
 }
 
@@ -171,12 +178,12 @@ void hidden_paths_add_moved(struct path_list *hide, const char *home)
 			hidden_add_base(hide, &hidden_bases[i], moved);
 	}
 	for (size_t i = 0; i < hidden_table_count; i++)
-		hidden_add_moved(hide, &hidden_table[i], home);
+		hidden_add_moved(hide, &hidden_table[i], home, HIDDEN_EXISTING);
 }
 
 const char *hidden_paths_add_moved_by(struct path_list *paths, const char *home, size_t i)
 {
-	hidden_add_moved(paths, &hidden_table[i], home);
+	hidden_add_moved(paths, &hidden_table[i], home, HIDDEN_EXISTING);
 	return hidden_table[i].variable;
 }
 
@@ -198,7 +205,8 @@ bool hidden_paths_lie_in(const char *directory, const char *home)
 	return false;
 }
 
-static void hidden_show(struct path_list *read, const struct hidden_path *row, const char *home)
+static void hidden_show(struct path_list *read, const struct hidden_path *row, const char *home,
+	enum hidden_which which)
 {
 	if (row->place)
 		path_list_add_below(read, home, row->place);
@@ -208,16 +216,33 @@ static void hidden_show(struct path_list *read, const struct hidden_path *row, c
 		if (moved)
 			path_list_add_below(read, moved, below);
 	}
-	hidden_add_moved(read, row, home);
+	hidden_add_moved(read, row, home, which);
 }
 
-void hidden_paths_of_preset(struct path_list *read, const char *home, const char *preset)
+void hidden_paths_of_preset(
+	struct path_list *read, const char *home, const char *preset, enum hidden_which which)
 {
 	for (size_t i = 0; i < hidden_table_count; i++) {
 		const struct hidden_path *row = &hidden_table[i];
 		if (row->preset && strcmp(row->preset, preset) == 0)
-			hidden_show(read, row, home);
+			hidden_show(read, row, home, which);
 	}
+}
+
+static void hidden_add_every_place(struct path_list *paths, const char *home)
+{
+	for (size_t i = 0; i < hidden_table_count; i++)
+		path_list_add_below(paths, home, hidden_table[i].place ? hidden_table[i].place : "");
+}
+
+void hidden_paths_add_looked_up(struct path_list *paths, const char *home)
+{
+	char account[PATH_MAX];
+	hidden_add_every_place(paths, home);
+	if (paths_account_home(account) && strcmp(account, home) != 0)
+		hidden_add_every_place(paths, account);
+	for (size_t i = 0; i < hidden_table_count; i++)
+		hidden_show(paths, &hidden_table[i], "", HIDDEN_ALL);
 }
 
 bool hidden_paths_need_variable(const char *preset, struct str variable)

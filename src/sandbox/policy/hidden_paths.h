@@ -36,8 +36,16 @@ const char *hidden_paths_add_moved_by(struct path_list *paths, const char *home,
 /* Whether the directory, by its name, holds one of the places, existing or not. */
 bool hidden_paths_lie_in(const char *directory, const char *home);
 
+/* Of what variables say: what exists, or all of it, and as it is written. */
+enum hidden_which { HIDDEN_EXISTING, HIDDEN_ALL };
+
 /* Adds the places that a preset shows, by their names: some may not exist. */
-void hidden_paths_of_preset(struct path_list *read, const char *home, const char *preset);
+void hidden_paths_of_preset(
+	struct path_list *read, const char *home, const char *preset, enum hidden_which which);
+
+/* Adds every path that was looked up for these places, whether it exists or not; one that is
+ * relative depends on our directory. */
+void hidden_paths_add_looked_up(struct path_list *paths, const char *home);
 
 /* Whether the variable names a place that the preset shows. */
 bool hidden_paths_need_variable(const char *preset, struct str variable);
@@ -48,6 +56,9 @@ bool hidden_paths_need_variable(const char *preset, struct str variable);
  * sandboxed process: the service manager, the buses, container engines, terminal multiplexers, the
  * display, key agents. */
 void hidden_sockets_add(struct path_list *hide);
+
+/* Adds every path that was looked up for them, beside those that were added. */
+void hidden_sockets_add_looked_up(struct path_list *paths);
 
 /* Adds the path of the socket that a variable such as SSH_AUTH_SOCK names. */
 void hidden_sockets_add_agent(struct path_list *paths, const char *variable);

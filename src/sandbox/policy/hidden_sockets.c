@@ -95,6 +95,12 @@ static void hidden_add_run(struct path_list *hide)
 	hidden_names_free(&names);
 }
 
+void hidden_sockets_add_looked_up(struct path_list *paths)
+{
+	for (size_t i = 0; i < COUNT(run_sockets); i++)
+		path_list_add_below(paths, "/run", run_sockets[i]);
+}
+
 void hidden_sockets_add(struct path_list *hide)
 {
 	hidden_add_run(hide);

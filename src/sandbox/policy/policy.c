@@ -18,8 +18,7 @@
 
 #define MIB (UINT64_C(1024) * 1024)
 
-/* What programs need to run at all. Not every system has all of them. */
-static const char *const system_directories[] = {
+const char *const policy_system_directories[] = {
 	"/bin",
 	"/etc",
 	"/gnu/store",
@@ -36,6 +35,7 @@ static const char *const system_directories[] = {
 	"/sys",
 	"/usr",
 	"/var/lib/dpkg/alternatives",
+	NULL,
 };
 
 static const struct sandbox_limits tool_limits = {
@@ -335,11 +335,7 @@ int policy_for_plugin(
 
 bool policy_is_system(const char *path)
 {
-	for (size_t i = 0; i < COUNT(system_directories); i++) {
-		if (policy_is_inside(path, system_directories[i]))
-			return true;
-	}
-	return false;
+	return policy_is_inside_any(path, policy_system_directories);
 }
 
 int policy_for_tool(
@@ -349,9 +345,9 @@ int policy_for_tool(
 	struct path_list hide;
 	path_list_begin(&read, arena, NULL);
 	path_list_begin(&hide, arena, NULL);
-	for (size_t i = 0; i < COUNT(system_directories); i++) {
-		if (access(system_directories[i], F_OK) == 0)
-			path_list_add(&read, system_directories[i]);
+	for (const char *const *path = policy_system_directories; *path; path++) {
+		if (access(*path, F_OK) == 0)
+			path_list_add(&read, *path);
 	}
 	path_list_add(&read, tool->directory);
 	hidden_paths_add(&hide, tool->home);

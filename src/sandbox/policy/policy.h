@@ -53,6 +53,8 @@ struct sandbox_policy {
 	const char *const *fixed;
 	const char *const *granted;
 	const char *allow_by;
+	/* Since when its paths are watched, see reuse/policy_memory.h; 0 = they are not. */
+	unsigned long watched;
 };
 
 /* What a user allowed one plugin, tool or agent beyond its default, or took
@@ -150,6 +152,14 @@ int policy_for_fetch(struct arena *arena, const struct policy_fetch *fetch,
  * passed over. -EINVAL: no such preset, err names the known ones. -ENOMEM. */
 int policy_widen(struct arena *arena, const char *home, const struct policy_widening *widening,
 	struct sandbox_policy *policy, perch_err *err);
+
+/* Every path that is looked up to make the policy of a tool with this widening, beside those that
+ * the policy names then; whether it exists or not. NULL without memory. */
+const char *const *policy_looked_up(
+	struct arena *arena, const char *home, const struct policy_widening *widening);
+
+/* What programs need to run at all; ends with NULL. Not every system has all of them. */
+extern const char *const policy_system_directories[];
 
 /* Adds `more` to a widening: the lists of both are joined, and where `more` says something of the
  * network or of the sandbox as a whole, that counts. -ENOMEM, and nothing has changed. */

@@ -134,7 +134,7 @@ static void presets_add_preset(const struct preset *preset, const char *home,
 {
 	struct path_list hidden;
 	path_list_begin(&hidden, read->arena, NULL);
-	hidden_paths_of_preset(&hidden, home, preset->name);
+	hidden_paths_of_preset(&hidden, home, preset->name, HIDDEN_EXISTING);
 	read->failed |= hidden.failed;
 	if (!hidden.failed)
 		presets_add_all(read, home, hidden.items);
@@ -150,6 +150,38 @@ static void presets_add_preset(const struct preset *preset, const char *home,
 		read->failed |= socket.failed;
 		policy->has_unix_sockets = true;
 	}
+}
+
+static void presets_add_paths(struct path_list *paths, const char *home, const char *const *more)
+{
+	for (; *more; more++)
+		path_list_add_below(paths, (*more)[0] == '/' ? "/" : home, *more);
+}
+
+static void presets_add_looked_up(
+	struct path_list *paths, const char *home, const struct preset *preset)
+{
+	hidden_paths_of_preset(paths, home, preset->name, HIDDEN_ALL);
+	presets_add_paths(paths, home, preset->read);
+	presets_add_paths(paths, home, preset->write);
+	presets_add_paths(paths, home, preset->sockets);
+	if (preset->agent)
+		hidden_sockets_add_agent(paths, preset->agent);
+}
+
+const char *const *policy_looked_up(
+	struct arena *arena, const char *home, const struct policy_widening *widening)
+{
+	struct path_list paths;
+	path_list_begin(&paths, arena, policy_system_directories);
+	hidden_paths_add_looked_up(&paths, home);
+	hidden_sockets_add_looked_up(&paths);
+	for (const char *const *name = widening->presets; name && *name; name++) {
+		const struct preset *preset = presets_find_preset(*name);
+		if (preset)
+			presets_add_looked_up(&paths, home, preset);
+	}
+	return paths.failed ? NULL : paths.items;
 }
 
 static void presets_add_named(

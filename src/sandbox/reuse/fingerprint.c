@@ -14,7 +14,7 @@ void fingerprint_add_number(struct buf *out, uint64_t number)
 	buf_append(out, &number, sizeof(number));
 }
 
-static void fingerprint_add_text(struct buf *out, const char *text)
+void fingerprint_add_text(struct buf *out, const char *text)
 {
 	buf_append(out, text, strlen(text) + 1);
 }
@@ -64,7 +64,7 @@ static void fingerprint_add_policy(struct buf *out, const struct sandbox_policy 
 	buf_append(out, numbers, sizeof(numbers));
 }
 
-static void fingerprint_add_list(struct buf *out, const char *const *list)
+void fingerprint_add_list(struct buf *out, const char *const *list)
 {
 	for (; list && *list; list++)
 		fingerprint_add_text(out, *list);

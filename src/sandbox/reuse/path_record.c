@@ -3,9 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/magic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statfs.h>
@@ -15,23 +13,15 @@
 #include "base/stamp.h"
 #include "base/vec.h"
 #include "sandbox/layers/open_path.h"
+#include "sandbox/reuse/path_walk.h"
 
 enum {
-	LINKS_MAX = 40, /* of one way, as in the kernel */
 	XFS_MAGIC = 0x58465342,
 	BCACHEFS_MAGIC = 0xca451a4e,
 	ZFS_MAGIC = 0x2fc12fc1,
 };
 
-/* A path that is being walked. */
-struct walk {
-	char passed[PATH_MAX]; /* without links; "" = the root */
-	char rest[PATH_MAX];
-	int links;
-};
-
-/* File systems whose directories change through this kernel alone, which dates every change. */
-static bool path_record_dates_changes(const char *directory)
+bool path_record_dates_changes(const char *directory)
 {
 	struct statfs info;
 	if (statfs(directory, &info) < 0)
@@ -78,75 +68,26 @@ static void path_record_add_step(struct path_record *record, const char *directo
 		steps[record->count++] = step;
 }
 
-/* Takes the next name off the rest; "" = there is none. */
-static void path_record_take_name(struct walk *walk, char name[NAME_MAX + 1])
+static bool path_record_enter(void *data, const char *directory, const char *name)
 {
-	const char *from = walk->rest + strspn(walk->rest, "/");
-	size_t len = strcspn(from, "/");
-	size_t used = len <= NAME_MAX ? len : 0;
-	memcpy(name, from, used);
-	name[used] = '\0';
-	memmove(walk->rest, from + len, strlen(from + len) + 1);
-}
-
-static bool path_record_follow(struct walk *walk, const char *link)
-{
-	char target[PATH_MAX];
-	ssize_t len = readlink(link, target, sizeof(target) - 1);
-	if (len <= 0 || ++walk->links > LINKS_MAX)
-		return false;
-	target[len] = '\0';
-	char whole[PATH_MAX];
-	if (snprintf(whole, sizeof(whole), "%s/%s", target, walk->rest) >= (int)sizeof(whole))
-		return false;
-	strcpy(walk->rest, whole);
-	if (target[0] == '/')
-		walk->passed[0] = '\0';
-	return true;
-}
-
-static void path_record_go_up(struct walk *walk)
-{
-	char *slash = strrchr(walk->passed, '/');
-	if (slash)
-		*slash = '\0';
-}
-
-/* Whether the way goes on behind the name. */
-static bool path_record_pass(struct path_record *record, struct walk *walk, const char *name)
-{
-	char next[PATH_MAX];
-	if (strcmp(name, "..") == 0)
-		path_record_go_up(walk);
-	if (strcmp(name, "..") == 0 || strcmp(name, ".") == 0)
-		return true;
-	path_record_add_step(record, walk->passed[0] ? walk->passed : "/");
-	struct stat info;
-	if (snprintf(next, sizeof(next), "%s/%s", walk->passed, name) >= (int)sizeof(next))
-		record->failed = true;
-	else if (path_record_has_step(record, next))
-		strcpy(walk->passed, next);
-	else if (lstat(next, &info) < 0)
-		return false;
-	else if (S_ISLNK(info.st_mode))
-		return path_record_follow(walk, next);
-	else
-		strcpy(walk->passed, next);
+	struct path_record *record = data;
+	(void)name;
+	path_record_add_step(record, directory);
 	return !record->failed;
 }
 
+static bool path_record_knows(void *data, const char *path)
+{
+	return path_record_has_step(data, path);
+}
+
+/* Where a way ends because it may not be looked at, or goes in a circle, the times of the
+ * directories show that it does so still. */
 void path_record_add(struct path_record *record, const char *path)
 {
-	struct walk walk = { .links = 0 };
-	char name[NAME_MAX + 1];
-	if (record->failed || strlen(path) >= sizeof(walk.rest)) {
-		record->failed = true;
-		return;
-	}
-	strcpy(walk.rest, path);
-	do
-		path_record_take_name(&walk, name);
-	while (name[0] && path_record_pass(record, &walk, name));
+	const struct path_walker walker = { path_record_enter, path_record_knows, record };
+	int r = record->failed ? 0 : path_walk(path, &walker);
+	record->failed |= r < 0 && r != -EACCES && r != -ELOOP;
 }
 
 /* Whether the part of the path that exists has no link. */

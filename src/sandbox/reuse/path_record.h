@@ -39,4 +39,8 @@ bool path_record_is_same(const struct path_record *record);
 
 void path_record_free(struct path_record *record);
 
+/* Whether this is in a file system whose directories change through this kernel alone, which dates
+ * every change. */
+bool path_record_dates_changes(const char *directory);
+
 #endif

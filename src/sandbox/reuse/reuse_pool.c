@@ -15,6 +15,7 @@
 #include "base/stamp.h"
 #include "proc/host.h"
 #include "proc/room.h"
+#include "sandbox/reuse/policy_memory.h"
 
 enum { REUSE_MAX = 8 }; /* in a host; each is a process that sleeps */
 
@@ -62,7 +63,9 @@ static void reuse_pool_leave(struct host_guest *guest)
 static void reuse_pool_on_idle(struct timer *timer, uint64_t now_ns)
 {
 	(void)now_ns;
-	reuse_pool_free_all(container_of(timer, struct reuse_pool, idle));
+	struct reuse_pool *pool = container_of(timer, struct reuse_pool, idle);
+	reuse_pool_free_all(pool);
+	policy_memory_rest(pool->host);
 }
 
 /* ---- what is mounted outside --------------------------------------------------------- */
@@ -128,6 +131,14 @@ static struct reuse_pool *reuse_pool_of(perch_host *host)
 	return pool;
 }
 
+unsigned long reuse_pool_age(perch_host *host)
+{
+	struct reuse_pool *pool = reuse_pool_of(host);
+	if (pool)
+		reuse_pool_look_outside(pool);
+	return pool ? pool->age : 0;
+}
+
 /* ---- as good as new ------------------------------------------------------------ */
 
 /* The room was empty when the sandbox was put here, but that is not enough: a listing of processes
@@ -165,6 +176,7 @@ static int reuse_pool_own_mounts(struct sandbox *sandbox)
 void reuse_pool_note_new(struct sandbox *sandbox)
 {
 	struct reuse *reuse = &sandbox->reuse;
+	reuse->watched = sandbox->policy.watched;
 	if (!reuse_pool_accepts(sandbox) || reuse_pool_own_mounts(sandbox) < 0 ||
 		picture_take(&reuse->picture, sandbox->confine.room, &reuse->mounts) < 0)
 		buf_clear(&reuse->fingerprint);
@@ -203,10 +215,14 @@ static struct sandbox *reuse_pool_take(
 	return NULL;
 }
 
+/* Where the paths of the wanted one are watched, and were when those of the pooled one were looked
+ * up, they lead to the same. */
 static bool reuse_pool_is_known(const struct sandbox *pooled, const struct sandbox *wanted)
 {
+	const unsigned long watched = wanted->policy.watched;
 	return fingerprint_is_same(&pooled->reuse.asked, &wanted->reuse.asked) &&
-		path_record_is_same(&pooled->reuse.path_record);
+		((watched && pooled->reuse.watched == watched) ||
+			path_record_is_same(&pooled->reuse.path_record));
 }
 
 struct sandbox *reuse_pool_take_known(struct sandbox *wanted)
@@ -226,6 +242,17 @@ static bool reuse_pool_is_alike(const struct sandbox *pooled, const struct sandb
 	return fingerprint_is_same(&pooled->reuse.fingerprint, &wanted->reuse.fingerprint);
 }
 
+/* With the second run only, so that a caller that runs once does not pay for it. */
+static void reuse_pool_note_ways(struct sandbox *found, const struct sandbox *wanted)
+{
+	struct path_record *record = &found->reuse.path_record;
+	path_record_free(record);
+	record->since = wanted->reuse.path_record.since;
+	found->reuse.watched = wanted->policy.watched;
+	if (!found->reuse.watched)
+		sandbox_add_ways(wanted, record);
+}
+
 struct sandbox *reuse_pool_take_alike(struct sandbox *wanted)
 {
 	struct reuse_pool *pool = reuse_pool_of(wanted->host);
@@ -237,12 +264,8 @@ struct sandbox *reuse_pool_take_alike(struct sandbox *wanted)
 		return NULL;
 	}
 	struct sandbox *found = reuse_pool_take(pool, reuse_pool_is_alike, wanted);
-	/* Recorded with the second run only, so that a caller that runs once does not pay for it. */
-	if (found && fingerprint_is_same(&found->reuse.asked, &reuse->asked)) {
-		path_record_free(&found->reuse.path_record);
-		found->reuse.path_record.since = reuse->path_record.since;
-		sandbox_add_ways(wanted, &found->reuse.path_record);
-	}
+	if (found && fingerprint_is_same(&found->reuse.asked, &reuse->asked))
+		reuse_pool_note_ways(found, wanted);
 	return found;
 }
 

@@ -22,6 +22,10 @@ void reuse_pool_note_new(struct sandbox *sandbox);
 /* Whether the pool took it; else the caller frees it. */
 bool reuse_pool_put(struct sandbox *sandbox);
 
+/* As long as this number is the same, nothing was mounted outside, and we see the same mounts. 0 =
+ * that cannot be told. */
+unsigned long reuse_pool_age(perch_host *host);
+
 /* Frees the notes. */
 void reuse_pool_forget(struct sandbox *sandbox);
 
@@ -37,6 +41,8 @@ int fingerprint_make(const struct sandbox *sandbox, struct buf *fingerprint);
 bool fingerprint_is_same(const struct buf *a, const struct buf *b);
 
 void fingerprint_add_number(struct buf *out, uint64_t number);
+void fingerprint_add_text(struct buf *out, const char *text);
+void fingerprint_add_list(struct buf *out, const char *const *list);
 void fingerprint_add_identity(struct buf *out, const struct stat *info);
 
 /* ---- picture.c: what a room looks like ------------------------------------------ */
