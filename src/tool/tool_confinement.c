@@ -209,7 +209,7 @@ static void tool_confinement_add_list(struct buf *cause, const char *const *list
 
 static void tool_confinement_add_widening(struct buf *cause, const struct policy_widening *widening)
 {
-	const int words[] = { widening->is_off, widening->is_on, widening->net };
+	const unsigned words[] = { widening->is_off, widening->is_on, (unsigned)widening->net };
 	const char *const allow_by[] = { widening->allow_by, NULL };
 	buf_append(cause, words, sizeof(words));
 	tool_confinement_add_list(cause, widening->read);

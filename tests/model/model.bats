@@ -87,6 +87,15 @@ right() {
     found any-policy "a call is given the sandbox of another policy"
 }
 
+@test "found: policies that are remembered although something has changed" {
+    found unseen-name "a policy that would not be made any more"
+    found unseen-loss "a policy that would not be made any more"
+    found unseen-mount "a policy that would not be made any more"
+    found unproven-policy "a policy that would not be made any more"
+    found old-policy "a policy that would not be made any more"
+    found unwatched-room "a call sees other files than its paths lead to"
+}
+
 @test "found: rooms that stay" {
     found room-for-ever "a room stays although nobody calls"
     found room-left-open "a room stays behind its host for ever"

@@ -70,6 +70,14 @@ BUGS = {
     "old-paths": (("\t\tfingerprint_add_identity(out, &info);\n\t}\n}\n\nstatic void fingerprint_add_mounts",
                    "\t}\n}\n\nstatic void fingerprint_add_mounts"),),
     "any-policy": (("\tbuf_append(out, numbers, sizeof(numbers));\n", "\t(void)out;\n\t(void)numbers;\n"),),
+    "unwatched-room": (("(watched && pooled->reuse.watched == watched)", "watched"),),
+    # Policies that are remembered.
+    "unseen-name": (("watched->number == event->wd && watch_may_be(watched->name, event->name)",
+                     "watched->number == event->wd && watch_may_be(watched->name, event->name) && false"),),
+    "unseen-loss": (("event->mask & WATCH_LOSSES || !event->len", "false"),),
+    "unseen-mount": (("watch->mounts != mounts || ", ""),),
+    "unproven-policy": (("!found->is_proven || ", "!found->age || "),),
+    "old-policy": ((" || found->age != policy_memory_age(memory))\n\t\treturn NULL;", ")\n\t\treturn NULL;\n\tpolicy_memory_age(memory);"),),
     "room-for-ever": ((
         "\ttimer_set(&pool->host->loop.timers, &pool->idle,\n\t\tclock_after(loop_now_ns(&pool->host->loop), REUSE_IDLE_NS));\n", ""),),
     "room-left-open": ((

@@ -5,12 +5,14 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/xattr.h>
@@ -225,6 +227,58 @@ static int model_poll(const struct pollfd *file)
 	bool is_of_room = (file->fd & KIND) == COVERS;
 	return model_tell_once(
 		is_of_room ? &room_by(file->fd)->is_cover_reported : &is_change_reported);
+}
+
+/* ---- who watches names ------------------------------------------------------------------------
+ */
+
+enum { WATCHERS = 2, EVENTS = 100 }; /* the host, and a fork of it */
+
+static struct watcher {
+	bool is_watching;
+	uint32_t told; /* the last event that nobody has read; 0 = none */
+} watchers[WATCHERS];
+
+static int model_open_events(void)
+{
+	return EVENTS + runner - THE_HOST;
+}
+
+static int model_watch(int events, bool is_watching)
+{
+	watchers[events - EVENTS].is_watching = is_watching;
+	return 1;
+}
+
+static void model_tell_watchers(uint32_t event)
+{
+	for (unsigned i = 0; i < WATCHERS; i++)
+		watchers[i].told = watchers[i].is_watching ? event : watchers[i].told;
+}
+
+static ssize_t model_read(int events, char *bytes)
+{
+	enum { NAME_LEN = 16 };
+	struct watcher *watcher = &watchers[events - EVENTS];
+	if (!watcher->told) {
+		errno = EAGAIN;
+		return -1;
+	}
+	bool has_name = watcher->told == IN_CREATE;
+	const struct inotify_event event = {
+		.wd = 1, .mask = watcher->told, .len = has_name ? NAME_LEN : 0
+	};
+	memcpy(bytes, &event, sizeof(event));
+	memset(bytes + sizeof(event), 0, NAME_LEN);
+	bytes[sizeof(event)] = 'x';
+	watcher->told = 0;
+	return (ssize_t)(sizeof(event) + event.len);
+}
+
+static int model_type(struct statfs *info)
+{
+	*info = (struct statfs){ .f_type = EXT4_SUPER_MAGIC };
+	return 0;
 }
 
 #endif

@@ -21,7 +21,10 @@
 #include "sandbox/layers/probe.h"
 #include "sandbox/layers/seccomp.h"
 #include "sandbox/policy/path_list.h"
+#include "sandbox/reuse/path_walk.h"
+#include "sandbox/reuse/policy_memory.h"
 #include "sandbox/reuse/reuse_pool.h"
+#include "sandbox/reuse/watch.h"
 #include "sandbox/sandbox_parts.h"
 
 /* ---- what stands below -------------------------------------------------------------------- */
@@ -60,6 +63,11 @@ static void model_view_free(struct view *view)
 {
 	free(view->entries);
 	*view = (struct view){ 0 };
+}
+
+static int model_walk(const struct path_walker *walker)
+{
+	return walker->enter(walker->data, "/", "x") ? 0 : -ECANCELED;
 }
 
 static int model_filter(struct bpf *bpf)
@@ -111,7 +119,15 @@ static int model_filter(struct bpf *bpf)
 #define seccomp_filter(needs, bpf) ((void)(needs), model_filter(bpf))
 #define limits_make(...) 0
 #define report_make(...) 0
+#define inotify_init1(flags) model_open_events()
+#define inotify_add_watch(events, path, mask) model_watch(events, true)
+#define inotify_rm_watch(events, number) ((void)(number), model_watch(events, false))
+#define read(events, bytes, size) model_read(events, bytes)
+#define statfs(path, info) ((void)(path), model_type(info))
+#define path_walk(path, walker) ((void)(path), model_walk(walker))
 #include FINGERPRINT_SOURCE
+#include WATCH_SOURCE
+#include MEMORY_SOURCE
 #include PICTURE_SOURCE
 #include POOL_SOURCE
 #include ROOM_SOURCE
@@ -141,23 +157,36 @@ enum {
 	NOBODY_CALLS,
 	HOST_FORKS,
 	HOST_IS_KILLED,
+	OPENS, /* the sandbox of a call whose policy is known */
+	PATHS_CHANGE_UNTOLD = OPENS + CALLS,
 };
 
 static perch_host host;
 static bool is_dead;
 static bool have_covers_gone;
-static bool is_outside; /* what changes around the rooms; or else what is left in them */
+static bool is_outside;     /* what changes around the rooms; or else what is left in them */
+static bool is_remembering; /* the same, and policies are made from it, and remembered */
 static struct call {
 	struct sandbox *sandbox; /* NULL = there is none under way */
 	struct model_room *room;
 	unsigned policy;
 	bool has_child;
+	/* Where policies are remembered, and its sandbox is not open yet. */
+	bool has_policy;
+	struct remembered *remembered;
+	struct sandbox_policy asked;
+	unsigned begun; /* how often paths had changed when its policy was asked for */
 } calls[CALLS];
 static struct sandbox *of_the_host; /* what a fork has left alone, with its own memory of it */
 
 static struct reuse_pool *pool_now(void)
 {
 	return (struct reuse_pool *)host_find_guest(&host, reuse_pool_leave);
+}
+
+static struct watch *watch_now(void)
+{
+	return (struct watch *)host_find_guest(&host, watch_leave);
 }
 
 static struct sandbox *pool_first(void)
@@ -170,6 +199,8 @@ static struct model_room *room_in(const struct sandbox *sandbox)
 	return room_by(sandbox->confine.room->pidfd);
 }
 
+static void world_prepare(void);
+
 static void world_begin(void)
 {
 	memset(rooms, 0, sizeof(rooms));
@@ -179,6 +210,14 @@ static void world_begin(void)
 	mounted = moved = 0;
 	is_dead = is_over = is_wrong = is_change_reported = have_covers_gone = false;
 	of_the_host = NULL;
+	memset(watchers, 0, sizeof(watchers));
+	if (is_remembering)
+		world_prepare();
+}
+
+static bool call_is_under_way(const struct call *call)
+{
+	return call->sandbox || call->has_policy;
 }
 
 static uint32_t call_can(const struct call *call)
@@ -186,6 +225,8 @@ static uint32_t call_can(const struct call *call)
 	uint32_t can = 0;
 	if (!call->sandbox)
 		return 0;
+	if (is_remembering)
+		return 1U << EXITS;
 	const struct model_room *room = call->room;
 	if (call->has_child && room->has_init) {
 		can |= room->has_trace ? 0 : 1U << LEAVES_A_FILE | 1U << LEAVES_A_TRACE;
@@ -210,14 +251,17 @@ static uint32_t world_can(void)
 		return 0;
 	for (unsigned i = 0; i < CALLS; i++) {
 		can |= call_can(&calls[i]) << (i * DEEDS);
-		bool may_begin = !calls[i].sandbox && (i == 0 || calls[i - 1].sandbox); /* they are alike */
-		can |= may_begin ? (is_outside ? 3U : 1U) << (BEGINS + i * POLICIES) : 0;
+		bool may_begin = !call_is_under_way(&calls[i]) &&
+			(i == 0 || call_is_under_way(&calls[i - 1])); /* they are alike */
+		can |= may_begin ? (is_outside && !is_remembering ? 3U : 1U) << (BEGINS + i * POLICIES) : 0;
+		can |= calls[i].has_policy ? 1U << (OPENS + i) : 0;
 	}
-	bool is_idle = !calls[0].sandbox && !calls[1].sandbox;
+	bool is_idle = !call_is_under_way(&calls[0]) && !call_is_under_way(&calls[1]);
 	if (is_outside) {
 		can |= mounted < MOUNTS_MAX ? 1U << MOUNTS_CHANGE : 0;
 		can |= moved < PATHS_MAX ? 1U << PATHS_CHANGE : 0;
-		can |= have_covers_gone ? 0 : 1U << COVERS_GO;
+		can |= have_covers_gone || is_remembering ? 0 : 1U << COVERS_GO;
+		can |= is_remembering && moved < PATHS_MAX ? 1U << PATHS_CHANGE_UNTOLD : 0;
 	} else {
 		can |= pool_first() && room_in(pool_first())->has_init ? 1U << POOLED_LOSES_INIT : 0;
 		can |= room_with_orphan() ? 1U << ORPHAN_EXITS : 0;
@@ -247,10 +291,22 @@ static void call_check(const struct call *call)
 		kernel_wrong("a call does not see what was mounted outside");
 	if (room->is_uncovered)
 		kernel_wrong("a call sees what is hidden from it");
-	if (room->paths != moved)
+	if (is_remembering ? room->paths < call->begun : room->paths != moved)
 		kernel_wrong("a call sees other files than its paths lead to");
 	if (call->sandbox->policy.net != (call->policy ? SANDBOX_NET_FULL : SANDBOX_NET_NONE))
 		kernel_wrong("a call is given the sandbox of another policy");
+}
+
+static void call_open(struct call *call, const struct sandbox_policy *asked)
+{
+	perch_err err = { 0 };
+	if (sandbox_open(&host, asked, &call->sandbox, &err) < 0)
+		abort();
+	call->room = room_in(call->sandbox);
+	call_check(call);
+	room_enter(call->sandbox->confine.room);
+	call->room->children += call->room->has_init;
+	call->has_child = true;
 }
 
 static void call_begin(struct call *call, unsigned policy)
@@ -259,15 +315,51 @@ static void call_begin(struct call *call, unsigned policy)
 		.net = policy ? SANDBOX_NET_FULL : SANDBOX_NET_NONE,
 		.may_be_used_again = true,
 	};
-	perch_err err = { 0 };
 	call->policy = policy;
-	if (sandbox_open(&host, &asked, &call->sandbox, &err) < 0)
-		abort();
-	call->room = room_in(call->sandbox);
-	call_check(call);
-	room_enter(call->sandbox->confine.room);
-	call->room->children += call->room->has_init;
-	call->has_child = true;
+	call_open(call, &asked);
+}
+
+/* ---- with a memory of policies ----------------------------------------------------------------
+ */
+
+static char cause_text[] = "cause";
+static const struct buf cause = { .data = cause_text, .len = sizeof(cause_text) };
+static const char *const looked_up[] = { "/x", NULL };
+
+/* What is hidden says what the files and the mounts are. */
+static const char *const *hidden_now(void)
+{
+	static const char *const hidden[PATHS_MAX + 1][MOUNTS_MAX + 1][2] = {
+		{ { "/00" }, { "/01" }, { "/02" } },
+		{ { "/10" }, { "/11" }, { "/12" } },
+		{ { "/20" }, { "/21" }, { "/22" } },
+	};
+	return hidden[moved][mounted];
+}
+
+static void call_find_policy(struct call *call)
+{
+	call->has_policy = true;
+	call->begun = moved;
+	call->policy = 0;
+	call->remembered = policy_memory_take(&host, &cause);
+	call->asked = (struct sandbox_policy){ .may_be_used_again = true, .hide = hidden_now() };
+	if (!call->remembered)
+		return;
+	call->asked = *remembered_policy(call->remembered);
+	if (strcmp(call->asked.hide[0], hidden_now()[0]) != 0)
+		kernel_wrong("a call is given a policy that would not be made any more");
+}
+
+static void call_open_with_policy(struct call *call)
+{
+	struct remembered *considered = NULL;
+	call->has_policy = false;
+	if (!call->remembered)
+		considered = policy_memory_consider(&host, &cause, &call->asked);
+	if (considered)
+		policy_memory_note(&host, considered, &call->asked, looked_up);
+	call_open(call, &call->asked);
 }
 
 static void call_exit(struct call *call)
@@ -281,6 +373,8 @@ static void call_close(struct call *call)
 {
 	struct sandbox *sandbox = call->sandbox;
 	call->sandbox = NULL;
+	remembered_release(call->remembered);
+	call->remembered = NULL;
 	sandbox_close(sandbox);
 }
 
@@ -301,6 +395,8 @@ static void call_do(struct call *call, enum deed deed)
 		break;
 	case EXITS:
 		call_exit(call);
+		if (is_remembering)
+			call_close(call);
 		break;
 	case CLOSES:
 		call_close(call);
@@ -308,6 +404,15 @@ static void call_do(struct call *call, enum deed deed)
 	default:
 		model_end_room(room);
 	}
+}
+
+/* A policy was made once. */
+static void world_prepare(void)
+{
+	call_find_policy(&calls[0]);
+	call_open_with_policy(&calls[0]);
+	call_exit(&calls[0]);
+	call_close(&calls[0]);
 }
 
 static void nobody_calls(void)
@@ -365,7 +470,9 @@ static void world_do(unsigned event)
 		is_change_reported = false;
 		break;
 	case PATHS_CHANGE:
+	case PATHS_CHANGE_UNTOLD:
 		moved++;
+		model_tell_watchers(event == PATHS_CHANGE ? IN_CREATE : IN_Q_OVERFLOW);
 		break;
 	case COVERS_GO:
 		covers_go();
@@ -385,6 +492,10 @@ static void world_happen(unsigned event)
 {
 	if (event < BEGINS)
 		call_do(&calls[event / DEEDS], event % DEEDS);
+	else if (event < POOLED_LOSES_INIT && is_remembering)
+		call_find_policy(&calls[(event - BEGINS) / POLICIES]);
+	else if (event >= OPENS && event < PATHS_CHANGE_UNTOLD)
+		call_open_with_policy(&calls[event - OPENS]);
 	else if (event < POOLED_LOSES_INIT)
 		call_begin(&calls[(event - BEGINS) / POLICIES], (event - BEGINS) % POLICIES);
 	else
@@ -400,7 +511,8 @@ static const char *world_describe(unsigned event)
 	static const char *const others[] = { "the init of a room that waits is killed",
 		"a process that was left exits", "something is mounted outside", "a path leads elsewhere",
 		"a hidden file is replaced outside", "nobody calls for a while",
-		"the host forks, and the fork goes on", "the host is killed" };
+		"the host forks, and the fork goes on", "the host is killed", "call 1 is opened",
+		"call 2 is opened", "a path leads elsewhere, and the kernel has lost events" };
 	static char text[80];
 	if (event >= POOLED_LOSES_INIT)
 		return others[event - POOLED_LOSES_INIT];
@@ -424,6 +536,30 @@ static void sandbox_mix(const struct sandbox *sandbox)
 	explorer_mix(room->children * 4 + room->orphans);
 	explorer_mix(sandbox->reuse.path_record.count);
 	explorer_mix(pool_now() ? pool_now()->age - sandbox->reuse.age : 0);
+	explorer_mix(watch_now() ? watch_now()->age - sandbox->reuse.watched : 0);
+	explorer_mix(sandbox->reuse.watched > 0);
+}
+
+static void hidden_mix(const struct sandbox_policy *policy)
+{
+	const char *path = policy && policy->hide ? policy->hide[0] : "/xx";
+	explorer_mix((unsigned char)path[1] * 256U + (unsigned char)path[2]);
+	explorer_mix(policy && policy->watched ? watch_now()->age - policy->watched : 99);
+}
+
+static void memory_mix(void)
+{
+	const struct policy_memory *memory = policy_memory_find(&host);
+	const struct remembered *item = memory && memory->count ? memory->items[0] : NULL;
+	explorer_mix(item ? item->makings + item->patience * 100U + item->is_proven * 50U : 7);
+	explorer_mix(item && item->age ? watch_now()->age - item->age : 99);
+	hidden_mix(item ? &item->policy : NULL);
+	for (unsigned i = 0; i < WATCHERS; i++)
+		explorer_mix(watchers[i].is_watching + watchers[i].told * 4ULL);
+	for (unsigned i = 0; i < CALLS; i++) {
+		explorer_mix(calls[i].has_policy + 2U * !calls[i].remembered + calls[i].begun * 4);
+		hidden_mix(calls[i].has_policy ? &calls[i].asked : NULL);
+	}
 }
 
 static void world_mix(void)
@@ -438,6 +574,8 @@ static void world_mix(void)
 	explorer_mix(mounted * 4 + moved);
 	explorer_mix((uint64_t)runner * 4 + is_dead * 2U + is_change_reported);
 	explorer_mix(have_covers_gone);
+	if (is_remembering)
+		memory_mix();
 }
 
 /* The calls end, and so does the host: no room of its own stays. */
@@ -451,6 +589,7 @@ static void world_finish(void)
 			call_exit(&calls[i]);
 		if (calls[i].sandbox)
 			call_close(&calls[i]);
+		remembered_release(calls[i].remembered);
 	}
 	for (struct host_guest *guest; (guest = host.guests);) {
 		host.guests = guest->next;
@@ -480,5 +619,10 @@ int main(void)
 		return status;
 	is_outside = true;
 	world.name = "rooms that are used again, and what changes around them";
+	status = explore(&world);
+	if (status)
+		return status;
+	is_remembering = true;
+	world.name = "policies that are remembered, and what changes around them";
 	return explore(&world);
 }
