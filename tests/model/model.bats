@@ -88,8 +88,8 @@ right() {
 }
 
 @test "found: policies that are remembered although something has changed" {
-    found unseen-name "a policy that would not be made any more"
-    found unseen-loss "a policy that would not be made any more"
+    found unseen-name "a call"
+    found unseen-loss "a call"
     found unseen-mount "a policy that would not be made any more"
     found unproven-policy "a policy that would not be made any more"
     found old-policy "a policy that would not be made any more"

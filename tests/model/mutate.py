@@ -72,8 +72,8 @@ BUGS = {
     "any-policy": (("\tbuf_append(out, numbers, sizeof(numbers));\n", "\t(void)out;\n\t(void)numbers;\n"),),
     "unwatched-room": (("(watched && pooled->reuse.watched == watched)", "watched"),),
     # Policies that are remembered.
-    "unseen-name": (("watched->number == event->wd && watch_may_be(watched->name, event->name)",
-                     "watched->number == event->wd && watch_may_be(watched->name, event->name) && false"),),
+    "unseen-name": (("watched->number == event->wd && name_watch_may_be(watched->name, event->name)",
+                     "watched->number == event->wd && name_watch_may_be(watched->name, event->name) && false"),),
     "unseen-loss": (("event->mask & WATCH_LOSSES || !event->len", "false"),),
     "unseen-mount": (("watch->mounts != mounts || ", ""),),
     "unproven-policy": (("!found->is_proven || ", "!found->age || "),),

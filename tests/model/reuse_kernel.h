@@ -266,7 +266,7 @@ static ssize_t model_read(int events, char *bytes)
 	}
 	bool has_name = watcher->told == IN_CREATE;
 	const struct inotify_event event = {
-		.wd = 1, .mask = watcher->told, .len = has_name ? NAME_LEN : 0
+		.wd = has_name ? 1 : -1, .mask = watcher->told, .len = has_name ? NAME_LEN : 0
 	};
 	memcpy(bytes, &event, sizeof(event));
 	memset(bytes + sizeof(event), 0, NAME_LEN);

@@ -24,7 +24,7 @@
 #include "sandbox/reuse/path_walk.h"
 #include "sandbox/reuse/policy_memory.h"
 #include "sandbox/reuse/reuse_pool.h"
-#include "sandbox/reuse/watch.h"
+#include "sandbox/reuse/name_watch.h"
 #include "sandbox/sandbox_parts.h"
 
 /* ---- what stands below -------------------------------------------------------------------- */
@@ -136,7 +136,7 @@ static int model_filter(struct bpf *bpf)
 /* ---- the world --------------------------------------------------------------------------------
  */
 
-enum { CALLS = 2, POLICIES = 2, MOUNTS_MAX = 2, PATHS_MAX = 2 };
+enum { CALLS = 2, POLICIES = 2, MOUNTS_MAX = 2, PATHS_MAX = 2, CHANGES_MAX = 2 };
 enum deed {
 	LEAVES_A_FILE,
 	LEAVES_A_TRACE,
@@ -184,9 +184,9 @@ static struct reuse_pool *pool_now(void)
 	return (struct reuse_pool *)host_find_guest(&host, reuse_pool_leave);
 }
 
-static struct watch *watch_now(void)
+static struct name_watch *name_watch_now(void)
 {
-	return (struct watch *)host_find_guest(&host, watch_leave);
+	return (struct name_watch *)host_find_guest(&host, name_watch_leave);
 }
 
 static struct sandbox *pool_first(void)
@@ -256,16 +256,23 @@ static uint32_t world_can(void)
 		can |= may_begin ? (is_outside && !is_remembering ? 3U : 1U) << (BEGINS + i * POLICIES) : 0;
 		can |= calls[i].has_policy ? 1U << (OPENS + i) : 0;
 	}
+	/* Between the making of a policy and its sandbox the host does nothing else. */
+	uint32_t opens = can & 3U << OPENS;
+	if (opens)
+		can = opens;
 	bool is_idle = !call_is_under_way(&calls[0]) && !call_is_under_way(&calls[1]);
 	if (is_outside) {
-		can |= mounted < MOUNTS_MAX ? 1U << MOUNTS_CHANGE : 0;
-		can |= moved < PATHS_MAX ? 1U << PATHS_CHANGE : 0;
-		can |= have_covers_gone || is_remembering ? 0 : 1U << COVERS_GO;
-		can |= is_remembering && moved < PATHS_MAX ? 1U << PATHS_CHANGE_UNTOLD : 0;
+		unsigned changes = mounted + moved + have_covers_gone; /* each room outlives few */
+		can |= mounted < MOUNTS_MAX && changes < CHANGES_MAX ? 1U << MOUNTS_CHANGE : 0;
+		can |= moved < PATHS_MAX && changes < CHANGES_MAX ? 1U << PATHS_CHANGE : 0;
+		can |= have_covers_gone || is_remembering || changes == CHANGES_MAX ? 0 : 1U << COVERS_GO;
+		can |= is_remembering && can >> PATHS_CHANGE & 1 ? 1U << PATHS_CHANGE_UNTOLD : 0;
 	} else {
 		can |= pool_first() && room_in(pool_first())->has_init ? 1U << POOLED_LOSES_INIT : 0;
 		can |= room_with_orphan() ? 1U << ORPHAN_EXITS : 0;
 	}
+	if (opens)
+		return can;
 	can |= pool_now() && timer_is_set(&pool_now()->idle) ? 1U << NOBODY_CALLS : 0;
 	can |= is_idle && runner == THE_HOST ? 1U << HOST_FORKS : 0;
 	return can | 1U << HOST_IS_KILLED;
@@ -326,15 +333,14 @@ static char cause_text[] = "cause";
 static const struct buf cause = { .data = cause_text, .len = sizeof(cause_text) };
 static const char *const looked_up[] = { "/x", NULL };
 
-/* What is hidden says what the files and the mounts are. */
+/* What is hidden says what the files and the mounts are; behind two changes it is as it was. */
 static const char *const *hidden_now(void)
 {
-	static const char *const hidden[PATHS_MAX + 1][MOUNTS_MAX + 1][2] = {
+	static const char *const hidden[2][MOUNTS_MAX + 1][2] = {
 		{ { "/00" }, { "/01" }, { "/02" } },
 		{ { "/10" }, { "/11" }, { "/12" } },
-		{ { "/20" }, { "/21" }, { "/22" } },
 	};
-	return hidden[moved][mounted];
+	return hidden[moved % 2][mounted];
 }
 
 static void call_find_policy(struct call *call)
@@ -536,7 +542,7 @@ static void sandbox_mix(const struct sandbox *sandbox)
 	explorer_mix(room->children * 4 + room->orphans);
 	explorer_mix(sandbox->reuse.path_record.count);
 	explorer_mix(pool_now() ? pool_now()->age - sandbox->reuse.age : 0);
-	explorer_mix(watch_now() ? watch_now()->age - sandbox->reuse.watched : 0);
+	explorer_mix(name_watch_now() ? name_watch_now()->age - sandbox->reuse.watched : 0);
 	explorer_mix(sandbox->reuse.watched > 0);
 }
 
@@ -544,7 +550,7 @@ static void hidden_mix(const struct sandbox_policy *policy)
 {
 	const char *path = policy && policy->hide ? policy->hide[0] : "/xx";
 	explorer_mix((unsigned char)path[1] * 256U + (unsigned char)path[2]);
-	explorer_mix(policy && policy->watched ? watch_now()->age - policy->watched : 99);
+	explorer_mix(policy && policy->watched ? name_watch_now()->age - policy->watched : 99);
 }
 
 static void memory_mix(void)
@@ -552,7 +558,7 @@ static void memory_mix(void)
 	const struct policy_memory *memory = policy_memory_find(&host);
 	const struct remembered *item = memory && memory->count ? memory->items[0] : NULL;
 	explorer_mix(item ? item->makings + item->patience * 100U + item->is_proven * 50U : 7);
-	explorer_mix(item && item->age ? watch_now()->age - item->age : 99);
+	explorer_mix(item && item->age ? name_watch_now()->age - item->age : 99);
 	hidden_mix(item ? &item->policy : NULL);
 	for (unsigned i = 0; i < WATCHERS; i++)
 		explorer_mix(watchers[i].is_watching + watchers[i].told * 4ULL);

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/macros.h"
 #include "sandbox/reuse/policy_memory.h"
 #include "tool/tool_confinement.h"
 #include "tool/tool_launch.h"
@@ -27,8 +28,10 @@ static const char *reads[4]; /* what the tool may read beside its own */
 static void begin(void)
 {
 	setenv("PERCH_SANDBOX_NO_ROOM", "0", 1);
-	unsetenv("KUBECONFIG");
-	unsetenv("NETRC");
+	static const char *const moved[] = { "KUBECONFIG", "NETRC", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
+		"XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR" };
+	for (size_t i = 0; i < COUNT(moved); i++)
+		unsetenv(moved[i]);
 	quarters_prepare("mkdir -p up/home/.config up/home/keys up/home/others && "
 					 "echo key >up/home/kept && echo key >up/home/keys/id && "
 					 "echo key >up/home/others/id && ln -s keys up/home/.ssh");

@@ -241,6 +241,10 @@ void hidden_paths_add_looked_up(struct path_list *paths, const char *home)
 	hidden_add_every_place(paths, home);
 	if (paths_account_home(account) && strcmp(account, home) != 0)
 		hidden_add_every_place(paths, account);
+	for (size_t i = 0; i < COUNT(hidden_bases); i++) {
+		const char *moved = hidden_moved_base(&hidden_bases[i], "");
+		path_list_add(paths, moved ? moved : "");
+	}
 	for (size_t i = 0; i < hidden_table_count; i++)
 		hidden_show(paths, &hidden_table[i], "", HIDDEN_ALL);
 }

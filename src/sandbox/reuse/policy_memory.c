@@ -14,7 +14,7 @@
 #include "base/paths.h"
 #include "proc/host.h"
 #include "sandbox/reuse/reuse_pool.h"
-#include "sandbox/reuse/watch.h"
+#include "sandbox/reuse/name_watch.h"
 
 enum {
 	REMEMBERED_MAX = 16, /* of a host: different tools, or environments */
@@ -97,11 +97,11 @@ static struct policy_memory *policy_memory_of(perch_host *host)
 void policy_memory_rest(perch_host *host)
 {
 	struct policy_memory *memory = policy_memory_find(host);
-	struct watch *watch = memory ? watch_of(host) : NULL;
+	struct name_watch *watch = memory ? name_watch_of(host) : NULL;
 	if (memory)
 		policy_memory_forget(memory);
 	if (watch)
-		watch_rest(watch);
+		name_watch_rest(watch);
 }
 
 /* ---- as bytes ---------------------------------------------------------------------------- */
@@ -176,9 +176,9 @@ static struct remembered *policy_memory_look_for(
 
 static unsigned long policy_memory_age(const struct policy_memory *memory)
 {
-	struct watch *watch = watch_of(memory->host);
+	struct name_watch *watch = name_watch_of(memory->host);
 	unsigned long mounts = reuse_pool_age(memory->host);
-	return watch && mounts ? watch_age(watch, mounts) : 0;
+	return watch && mounts ? name_watch_age(watch, mounts) : 0;
 }
 
 struct remembered *policy_memory_take(perch_host *host, const struct buf *cause)
@@ -213,16 +213,16 @@ static struct remembered *policy_memory_begin(struct policy_memory *memory, cons
 }
 
 static bool policy_memory_watch(
-	struct watch *watch, const struct sandbox_policy *policy, const char *const *looked_up)
+	struct name_watch *watch, const struct sandbox_policy *policy, const char *const *looked_up)
 {
 	_cleanup_free_ char *scratch = scratch_parent();
 	const char *const own[] = { scratch, NULL };
 	const char *const *const lists[] = { own, sandbox_devices, policy_shared, looked_up,
 		policy->read, policy->hide, policy->reveal };
-	bool is_watched = scratch && watch_add_contents(watch, PATHS_ACCOUNTS);
+	bool is_watched = scratch && name_watch_add_contents(watch, PATHS_ACCOUNTS);
 	for (size_t i = 0; i < COUNT(lists); i++) {
 		for (const char *const *path = lists[i]; is_watched && path && *path; path++)
-			is_watched = watch_add(watch, *path);
+			is_watched = name_watch_add(watch, *path);
 	}
 	return is_watched;
 }
@@ -262,7 +262,7 @@ static bool policy_memory_is_worth_it(struct remembered *remembered)
 static void policy_memory_begin_watching(struct policy_memory *memory, struct remembered *found,
 	struct sandbox_policy *policy, const char *const *looked_up, struct buf *made)
 {
-	struct watch *watch = watch_of(memory->host);
+	struct name_watch *watch = name_watch_of(memory->host);
 	unsigned long age = policy_memory_age(memory);
 	if (!watch || !age || !policy_memory_watch(watch, policy, looked_up))
 		return;

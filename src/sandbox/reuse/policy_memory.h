@@ -1,6 +1,6 @@
 /* Policies that a host remembers from one call to the next. To make the policy of a tool takes a
  * hundred looks at files; a host that makes the same again and again watches what decides it
- * instead (watch.h). */
+ * instead (name_watch.h). */
 #ifndef SANDBOX_REUSE_POLICY_MEMORY_H
 #define SANDBOX_REUSE_POLICY_MEMORY_H
 

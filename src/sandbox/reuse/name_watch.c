@@ -2,7 +2,7 @@
  * the kernel would then tell of every file in it, too. They need not be, because only what we may
  * read and search is watched: a right that is taken away hides more, and the kernel asks for it
  * anyway whenever a process goes there. */
-#include "sandbox/reuse/watch.h"
+#include "sandbox/reuse/name_watch.h"
 
 #include <errno.h>
 #include <linux/magic.h>
@@ -39,41 +39,41 @@ enum {
 /* A directory itself, its file system, or events that were lost. */
 #define WATCH_LOSSES (IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_IGNORED | IN_Q_OVERFLOW)
 
-struct watch_directory {
+struct name_watch_directory {
 	const char *path;
 	int number; /* the kernel's */
 };
 
-struct watch_name {
+struct name_watch_name {
 	int number; /* of its directory */
 	const char *name;
 };
 
 /* Of what the kernel does not tell: looked at every time. */
-struct watch_stamp {
+struct name_watch_stamp {
 	const char *path;
 	struct stat seen;
 };
 
-struct watch {
+struct name_watch {
 	struct host_guest guest; /* first: it is found by it */
 	pid_t owner;             /* a fork of it shares the events, and must not take them */
 	int events;              /* -1 = there are none */
 	unsigned long age;
 	unsigned long mounts;
 	struct arena arena;
-	struct watch_directory *directories;
+	struct name_watch_directory *directories;
 	size_t directory_count, directory_cap;
-	struct watch_name *names;
+	struct name_watch_name *names;
 	size_t name_count, name_cap;
-	struct watch_stamp stamps[WATCH_STAMPS_MAX];
+	struct name_watch_stamp stamps[WATCH_STAMPS_MAX];
 	size_t stamp_count;
 	bool is_last_stamped; /* the directory that was entered last */
 };
 
 /* ---- its life ---------------------------------------------------------------------- */
 
-static void watch_forget(struct watch *watch)
+static void name_watch_forget(struct name_watch *watch)
 {
 	arena_free(&watch->arena);
 	free(watch->directories);
@@ -86,23 +86,23 @@ static void watch_forget(struct watch *watch)
 	watch->age++;
 }
 
-static void watch_leave(struct host_guest *guest)
+static void name_watch_leave(struct host_guest *guest)
 {
-	struct watch *watch = (struct watch *)guest;
-	watch_forget(watch);
+	struct name_watch *watch = (struct name_watch *)guest;
+	name_watch_forget(watch);
 	fd_close(watch->events);
 	free(watch);
 }
 
-struct watch *watch_of(perch_host *host)
+struct name_watch *name_watch_of(perch_host *host)
 {
-	struct watch *watch = (struct watch *)host_find_guest(host, watch_leave);
+	struct name_watch *watch = (struct name_watch *)host_find_guest(host, name_watch_leave);
 	if (watch)
 		return watch;
 	watch = calloc(1, sizeof(*watch));
 	if (!watch)
 		return NULL;
-	watch->guest.leave = watch_leave;
+	watch->guest.leave = name_watch_leave;
 	watch->owner = getpid();
 	watch->events = -1;
 	watch->age = 1;
@@ -112,7 +112,7 @@ struct watch *watch_of(perch_host *host)
 
 /* ---- what has happened --------------------------------------------------------------- */
 
-static bool watch_is_ascii(const char *name)
+static bool name_watch_is_ascii(const char *name)
 {
 	while (*name && !((unsigned char)*name & 0x80U))
 		name++;
@@ -121,35 +121,36 @@ static bool watch_is_ascii(const char *name)
 
 /* Some file systems take upper and lower case for the same, and other letters than ASCII's in ways
  * of their own. */
-static bool watch_may_be(const char *name, const char *other)
+static bool name_watch_may_be(const char *name, const char *other)
 {
-	return strcasecmp(name, other) == 0 || !watch_is_ascii(name) || !watch_is_ascii(other);
+	return strcasecmp(name, other) == 0 || !name_watch_is_ascii(name) ||
+		!name_watch_is_ascii(other);
 }
 
-static bool watch_matters(const struct watch *watch, const struct inotify_event *event)
+static bool name_watch_matters(const struct name_watch *watch, const struct inotify_event *event)
 {
 	bool matters = event->mask & WATCH_LOSSES || !event->len;
 	for (size_t i = 0; !matters && i < watch->name_count; i++) {
-		const struct watch_name *watched = &watch->names[i];
-		matters = watched->number == event->wd && watch_may_be(watched->name, event->name);
+		const struct name_watch_name *watched = &watch->names[i];
+		matters = watched->number == event->wd && name_watch_may_be(watched->name, event->name);
 	}
 	return matters;
 }
 
 /* Whether one of these events matters. */
-static bool watch_look_through(const struct watch *watch, const char *bytes, size_t len)
+static bool name_watch_look_through(const struct name_watch *watch, const char *bytes, size_t len)
 {
 	const struct inotify_event *event;
 	bool matters = false;
 	for (size_t at = 0; !matters && at < len; at += sizeof(*event) + event->len) {
 		event = (const struct inotify_event *)(const void *)(bytes + at);
-		matters = watch_matters(watch, event);
+		matters = name_watch_matters(watch, event);
 	}
 	return matters;
 }
 
 /* Takes all events. */
-static bool watch_has_event(const struct watch *watch)
+static bool name_watch_has_event(const struct name_watch *watch)
 {
 	_Alignas(struct inotify_event) char bytes[WATCH_READ_SIZE];
 	bool has_one = false;
@@ -161,12 +162,12 @@ static bool watch_has_event(const struct watch *watch)
 			continue;
 		if (n <= 0)
 			return true;
-		has_one = has_one || watch_look_through(watch, bytes, (size_t)n);
+		has_one = has_one || name_watch_look_through(watch, bytes, (size_t)n);
 	}
 	return true;
 }
 
-static bool watch_has_other_stamp(const struct watch *watch)
+static bool name_watch_has_other_stamp(const struct name_watch *watch)
 {
 	struct stat now;
 	bool has_other = false;
@@ -176,48 +177,48 @@ static bool watch_has_other_stamp(const struct watch *watch)
 	return has_other;
 }
 
-static void watch_stop(struct watch *watch)
+static void name_watch_stop(struct name_watch *watch)
 {
 	for (size_t i = 0; i < watch->directory_count; i++)
 		inotify_rm_watch(watch->events, watch->directories[i].number);
-	watch_forget(watch);
+	name_watch_forget(watch);
 	if (watch->events >= 0)
-		watch_has_event(watch); /* that they are not watched any more */
+		name_watch_has_event(watch); /* that they are not watched any more */
 }
 
 /* The events are our parent's. */
-static void watch_become_own(struct watch *watch)
+static void name_watch_become_own(struct name_watch *watch)
 {
 	watch->events = fd_close(watch->events);
 	watch->owner = getpid();
-	watch_forget(watch);
+	name_watch_forget(watch);
 }
 
-unsigned long watch_age(struct watch *watch, unsigned long mounts)
+unsigned long name_watch_age(struct name_watch *watch, unsigned long mounts)
 {
 	if (watch->owner != getpid())
-		watch_become_own(watch);
+		name_watch_become_own(watch);
 	bool is_watching = watch->directory_count || watch->stamp_count;
 	if (is_watching &&
-		(watch->mounts != mounts || (watch->events >= 0 && watch_has_event(watch)) ||
-			watch_has_other_stamp(watch)))
-		watch_stop(watch);
+		(watch->mounts != mounts || (watch->events >= 0 && name_watch_has_event(watch)) ||
+			name_watch_has_other_stamp(watch)))
+		name_watch_stop(watch);
 	watch->mounts = mounts;
 	return watch->age;
 }
 
-void watch_rest(struct watch *watch)
+void name_watch_rest(struct name_watch *watch)
 {
 	if (watch->owner != getpid())
-		watch_become_own(watch);
-	watch_stop(watch);
+		name_watch_become_own(watch);
+	name_watch_stop(watch);
 }
 
 /* ---- what is watched ------------------------------------------------------------------ */
 
 /* File systems whose names are changed by this kernel alone, which tells of every change. What lies
  * below an overlay can be changed behind its back. */
-static bool watch_is_told_of(const char *directory)
+static bool name_watch_is_told_of(const char *directory)
 {
 	struct statfs info;
 	if (statfs(directory, &info) < 0)
@@ -233,7 +234,8 @@ static bool watch_is_told_of(const char *directory)
 	}
 }
 
-static const struct watch_directory *watch_find(const struct watch *watch, const char *path)
+static const struct name_watch_directory *name_watch_find(
+	const struct name_watch *watch, const char *path)
 {
 	for (size_t i = 0; i < watch->directory_count; i++) {
 		if (strcmp(watch->directories[i].path, path) == 0)
@@ -242,20 +244,21 @@ static const struct watch_directory *watch_find(const struct watch *watch, const
 	return NULL;
 }
 
-static bool watch_open(struct watch *watch)
+static bool name_watch_open(struct name_watch *watch)
 {
 	if (watch->events < 0)
 		watch->events = fd_above_stdio(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
 	return watch->events >= 0;
 }
 
-static const struct watch_directory *watch_add_directory(struct watch *watch, const char *path)
+static const struct name_watch_directory *name_watch_add_directory(
+	struct name_watch *watch, const char *path)
 {
-	const struct watch_directory *known = watch_find(watch, path);
-	if (known || watch->directory_count == WATCH_DIRECTORIES_MAX || !watch_is_told_of(path) ||
-		!watch_open(watch))
+	const struct name_watch_directory *known = name_watch_find(watch, path);
+	if (known || watch->directory_count == WATCH_DIRECTORIES_MAX || !name_watch_is_told_of(path) ||
+		!name_watch_open(watch))
 		return known;
-	struct watch_directory *directories = vec_grow(watch->directories, &watch->directory_cap,
+	struct name_watch_directory *directories = vec_grow(watch->directories, &watch->directory_cap,
 		watch->directory_count + 1, sizeof(*directories));
 	const char *kept = arena_dup(&watch->arena, str_from(path));
 	if (directories)
@@ -265,19 +268,19 @@ static const struct watch_directory *watch_add_directory(struct watch *watch, co
 	int number = inotify_add_watch(watch->events, path, WATCH_EVENTS);
 	if (number < 0)
 		return NULL;
-	directories[watch->directory_count] = (struct watch_directory){ kept, number };
+	directories[watch->directory_count] = (struct name_watch_directory){ kept, number };
 	return &directories[watch->directory_count++];
 }
 
 /* Here or not at all: a directory that we may not read, or whose changes the kernel dates and does
  * not tell. */
-static bool watch_add_stamp(struct watch *watch, const char *path)
+static bool name_watch_add_stamp(struct name_watch *watch, const char *path)
 {
 	for (size_t i = 0; i < watch->stamp_count; i++) {
 		if (strcmp(watch->stamps[i].path, path) == 0)
 			return true;
 	}
-	struct watch_stamp stamp = { .path = arena_dup(&watch->arena, str_from(path)) };
+	struct name_watch_stamp stamp = { .path = arena_dup(&watch->arena, str_from(path)) };
 	if (watch->stamp_count == WATCH_STAMPS_MAX || !stamp.path || stat(path, &stamp.seen) < 0 ||
 		!stamp_is_settled(&stamp.seen))
 		return false;
@@ -285,7 +288,7 @@ static bool watch_add_stamp(struct watch *watch, const char *path)
 	return true;
 }
 
-static bool watch_has_name(const struct watch *watch, int number, const char *name)
+static bool name_watch_has_name(const struct name_watch *watch, int number, const char *name)
 {
 	bool has = false;
 	for (size_t i = 0; !has && i < watch->name_count; i++)
@@ -293,46 +296,46 @@ static bool watch_has_name(const struct watch *watch, int number, const char *na
 	return has;
 }
 
-static bool watch_add_name(struct watch *watch, int number, const char *name)
+static bool name_watch_add_name(struct name_watch *watch, int number, const char *name)
 {
-	if (watch_has_name(watch, number, name))
+	if (name_watch_has_name(watch, number, name))
 		return true;
 	if (watch->name_count == WATCH_NAMES_MAX)
 		return false;
-	struct watch_name *names =
+	struct name_watch_name *names =
 		vec_grow(watch->names, &watch->name_cap, watch->name_count + 1, sizeof(*names));
 	const char *kept = arena_dup(&watch->arena, str_from(name));
 	if (names)
 		watch->names = names;
 	if (!names || !kept)
 		return false;
-	names[watch->name_count++] = (struct watch_name){ number, kept };
+	names[watch->name_count++] = (struct name_watch_name){ number, kept };
 	return true;
 }
 
-static bool watch_enter(void *data, const char *directory, const char *name)
+static bool name_watch_enter(void *data, const char *directory, const char *name)
 {
-	struct watch *watch = data;
-	const struct watch_directory *found = watch_add_directory(watch, directory);
+	struct name_watch *watch = data;
+	const struct name_watch_directory *found = name_watch_add_directory(watch, directory);
 	watch->is_last_stamped =
-		!found && path_record_dates_changes(directory) && watch_add_stamp(watch, directory);
-	return found ? watch_add_name(watch, found->number, name) : watch->is_last_stamped;
+		!found && path_record_dates_changes(directory) && name_watch_add_stamp(watch, directory);
+	return found ? name_watch_add_name(watch, found->number, name) : watch->is_last_stamped;
 }
 
-static bool watch_knows(void *data, const char *path)
+static bool name_watch_knows(void *data, const char *path)
 {
-	return watch_find(data, path);
+	return name_watch_find(data, path);
 }
 
 /* What we may not look at in a directory, nobody with our rights can, as long as it is dated so. */
-bool watch_add(struct watch *watch, const char *path)
+bool name_watch_add(struct name_watch *watch, const char *path)
 {
-	const struct path_walker walker = { watch_enter, watch_knows, watch };
+	const struct path_walker walker = { name_watch_enter, name_watch_knows, watch };
 	int r = path_walk(path, &walker);
 	return r == 0 || (r == -EACCES && watch->is_last_stamped);
 }
 
-bool watch_add_contents(struct watch *watch, const char *path)
+bool name_watch_add_contents(struct name_watch *watch, const char *path)
 {
-	return watch_add(watch, path) && watch_add_stamp(watch, path);
+	return name_watch_add(watch, path) && name_watch_add_stamp(watch, path);
 }
