@@ -188,6 +188,17 @@ failure_is_told() {
 }
 check "on a terminal: a step that fails says all" failure_is_told
 
+# The benchmarks are built in the directory of the tests, with all that those want.
+benches_are_built_with_tests() {
+    tree_with_ninja </dev/null
+    machine 0 libuv1-dev libcjson-dev
+    said=$(PATH="$work/bin:$PATH" "$work/built/dev" bench none 2>&1) || true
+    printf '%s\n' "$said"
+    cat "$calls"
+    grep -q 'install .*libuv1-dev' "$calls" && grep -q 'install .*libcjson-dev' "$calls"
+}
+check "bench: what the tests want is installed too" benches_are_built_with_tests
+
 # fuzzer NAME EXECUTIONS [STATUS]: one that says that it made so many. All inputs are worth to be kept by it.
 fuzzer() {
     mkdir -p "$work/budget-asan/fuzz"
