@@ -10,7 +10,7 @@ struct str environment_name(const char *variable)
 
 bool environment_is_of(const char *variable, struct str name)
 {
-	if (strncmp(variable, name.data, name.len) != 0)
+	if ((name.len && variable[0] != name.data[0]) || strncmp(variable, name.data, name.len) != 0)
 		return false;
 	return variable[name.len] == '=' || variable[name.len] == '\0';
 }

@@ -22,26 +22,30 @@ static const struct str behind[] = { { "_url", 4 }, { "_uri", 4 }, { "_dsn", 4 }
 	{ "_pw", 3 }, { "_pass", 5 }, { "sshpass", 7 }, { "_pat", 4 } };
 static const struct str whole[] = { { "dsn", 3 }, { "pass", 4 }, { "pat", 3 } };
 
+/* A letter, the same in either case; some others share their number with one. */
+static unsigned secret_variables_letter(char letter)
+{
+	return (unsigned char)letter % 32;
+}
+
 static bool secret_variables_stands_at(struct str name, size_t at, struct str word)
 {
 	return name.len >= at && name.len - at >= word.len &&
+		secret_variables_letter(name.data[at]) == secret_variables_letter(word.data[0]) &&
 		strncasecmp(name.data + at, word.data, word.len) == 0;
 }
 
-/* A run looks at some thousand places. */
-static bool secret_variables_may_begin(char letter)
-{
-	enum { SMALL = 'a' - 'A' };
-	for (size_t i = 0; i < COUNT(inside); i++)
-		if ((letter | SMALL) == *inside[i].data)
-			return true;
-	return false;
-}
-
+/* Every start looks at all letters of its environment's names: where no word begins with two of
+ * them, that is all. */
 static bool secret_variables_has_word_inside(struct str name)
 {
-	for (size_t at = 0; at < name.len; at++) {
-		if (!secret_variables_may_begin(name.data[at]))
+	uint32_t seconds[32] = { 0 }; /* of words that begin with the letter of this number */
+	for (size_t i = 0; i < COUNT(inside); i++)
+		seconds[secret_variables_letter(inside[i].data[0])] |=
+			UINT32_C(1) << secret_variables_letter(inside[i].data[1]);
+	for (size_t at = 0; at + 1 < name.len; at++) {
+		uint32_t known = seconds[secret_variables_letter(name.data[at])];
+		if (!(known >> secret_variables_letter(name.data[at + 1]) & 1))
 			continue;
 		for (size_t i = 0; i < COUNT(inside); i++)
 			if (secret_variables_stands_at(name, at, inside[i]))
