@@ -18,15 +18,18 @@ static const struct {
 	[INSTALLED_DATA] = { PERCH_DATA_DIR, "/.." },
 };
 
-/* The directory that this program lies in. */
-static int installed_find_own(char ret_directory[PATH_MAX])
+/* The directory that this program lies in, which is asked for once; NULL where that cannot be. */
+static const char *installed_own(void)
 {
-	ssize_t len = readlink("/proc/self/exe", ret_directory, PATH_MAX - 1);
+	static char own[PATH_MAX];
+	if (own[0])
+		return own;
+	ssize_t len = readlink("/proc/self/exe", own, PATH_MAX - 1);
 	if (len < 0)
-		return -errno;
-	ret_directory[len] = '\0';
-	*strrchr(ret_directory, '/') = '\0';
-	return 0;
+		return NULL;
+	own[len] = '\0';
+	*strrchr(own, '/') = '\0';
+	return own;
 }
 
 static int installed_join(
@@ -96,11 +99,12 @@ static bool installed_find_prefix(char base[PATH_MAX])
 
 const char *const *installed_program_places(void)
 {
-	static char own[PATH_MAX], programs[PATH_MAX], commands[PATH_MAX];
+	static char programs[PATH_MAX], commands[PATH_MAX];
 	static const char *list[4];
 	char prefix[PATH_MAX];
 	size_t count = 0;
-	if (installed_find_own(own) < 0)
+	const char *own = installed_own();
+	if (!own)
 		return list;
 	list[count++] = own;
 	strcpy(prefix, own);
@@ -116,9 +120,10 @@ const char *const *installed_program_places(void)
 int installed_path(enum installed_place place, const char *name, char ret_path[PATH_MAX])
 {
 	char base[PATH_MAX];
-	int r = installed_find_own(base);
-	if (r < 0)
-		return r;
+	const char *own = installed_own();
+	if (!own)
+		return -errno;
+	strcpy(base, own);
 	if (installed_find_prefix(base))
 		return installed_join(base, places[place].installed, name, ret_path);
 	int len = snprintf(ret_path, PATH_MAX, "%s%s/%s", base, places[place].built, name);

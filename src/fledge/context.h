@@ -25,13 +25,17 @@ struct project_context {
 	bool is_known; /* false: the cwd cannot be read */
 	const char *name;
 	const char *root;
-	const char *language;
+	const char *language; /* "generic" until it was looked at */
 	struct git_context git;
 };
 
 /* Reads it from files alone: no process. Texts live in the arena. `directory` is an absolute path.
  * Fails with -ENOMEM only; a file that is unreadable or strange counts as missing. */
 int project_read(const char *directory, struct arena *arena, struct project_context *ret_project);
+
+/* Of a project that is known: ten look-ups, which nothing but the first line to a plugin needs. */
+void project_look_at_language(struct project_context *project);
+
 int git_read(const char *directory, struct arena *arena, struct git_context *ret_git);
 
 /* Whether the path belongs to the user; for root, also to the user for whom it acts by sudo. The

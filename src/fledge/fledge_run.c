@@ -253,7 +253,6 @@ static int fledge_run_make_parts(struct fledge_run *run)
 		.plugin_dir = options->plugin_dir,
 		.directory = options->directory,
 		.own_env = options->own_env,
-		.git_env = surroundings_git_env(run->surroundings),
 		.git = &surroundings_project(run->surroundings)->git,
 		.surroundings = run->surroundings,
 		.meter = &run->meter,

@@ -133,9 +133,14 @@ static int git_open_place(struct place *place, struct arena *arena, enum found *
 	return 1;
 }
 
-/* A bare repository, or the inside of .git: git may take it for one. */
+/* A bare repository, or the inside of .git: git may take it for one. Hardly any directory above a
+ * project has a HEAD, and one look tells. */
 static bool git_is_bare(const char *directory)
 {
+	char head[PATH_MAX];
+	int length = snprintf(head, sizeof(head), "%s/HEAD", directory);
+	if (length < (int)sizeof(head) && !git_has_entry(AT_FDCWD, head))
+		return false;
 	_cleanup_fd_ int fd = git_open_directory(directory);
 	return fd >= 0 && git_has_entry(fd, "HEAD") && git_has_entry(fd, "objects") &&
 		git_has_entry(fd, "refs");
@@ -154,18 +159,20 @@ static int git_look_at(
 }
 
 /* Cuts the last part off a path; false when there is none left, or when the
- * parent is on another file system, where git stops too. */
-static bool git_go_up(char *path)
+ * parent is on another file system, where git stops too. `below` is what was last found out of the
+ * path, or nothing yet. */
+static bool git_go_up(char *path, struct stat *below)
 {
-	struct stat below;
-	struct stat above;
+	struct stat above = { 0 };
 	char *slash = strrchr(path, '/');
-	if (!slash || path[1] == '\0' || stat(path, &below) < 0)
+	if (!slash || path[1] == '\0' || (!below->st_ino && stat(path, below) < 0))
 		return false;
 	if (slash == path)
 		slash++;
 	*slash = '\0';
-	return stat(path, &above) == 0 && above.st_dev == below.st_dev;
+	bool is_same = stat(path, &above) == 0 && above.st_dev == below->st_dev;
+	*below = above;
+	return is_same;
 }
 
 /* "refs/heads/x" is x; what is no branch keeps more of its name. */
@@ -227,11 +234,12 @@ int git_read(const char *directory, struct arena *arena, struct git_context *ret
 		return -ENOMEM;
 	enum found found;
 	struct place place = { .common_fd = -1 };
+	struct stat seen = { 0 };
 	do {
 		int r = git_look_at(root, arena, &found, &place);
 		if (r < 0)
 			return r;
-	} while (found == FOUND_NOTHING && root[0] == '/' && git_go_up(root));
+	} while (found == FOUND_NOTHING && root[0] == '/' && git_go_up(root, &seen));
 	if (found == FOUND_DIRECTORY) {
 		place.at.root = root;
 		int r = git_describe(&place, arena, &git);

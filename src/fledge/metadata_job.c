@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/err.h"
 #include "data/json.h"
 #include "fledge/surroundings.h"
 #include "proc/capture.h"
@@ -111,14 +112,15 @@ static int metadata_job_run_git(struct part *part, const char *const *argv, perc
 {
 	const struct run_services_options *options = part->job->options;
 	const struct own_git *own = NULL;
-	int r = surroundings_own_git(options->surroundings, &own, err);
+	const char *const *env = surroundings_git_env(options->surroundings);
+	int r = env ? surroundings_own_git(options->surroundings, &own, err) : err_no_memory(err);
 	if (r < 0)
 		return r;
 	const struct capture_spec spec = {
 		.argv = argv,
 		.program_fd = own_git_program(own),
 		.confine = own_git_confine(own),
-		.env = options->git_env,
+		.env = env,
 		.cwd = options->directory,
 		.limit = GIT_OUTPUT_MAX,
 		.timeout_ns = GIT_TIMEOUT_NS,

@@ -45,16 +45,26 @@ static const char *project_base_name(const char *path, struct arena *arena)
 	return rest.len ? arena_dup(arena, rest) : "unknown";
 }
 
+static int project_open(const char *directory)
+{
+	return directory ? open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+}
+
+void project_look_at_language(struct project_context *project)
+{
+	_cleanup_fd_ int fd = project_open(project->root);
+	project->language = fd < 0 ? "generic" : project_find_language(fd);
+}
+
 int project_read(const char *directory, struct arena *arena, struct project_context *ret_project)
 {
-	struct project_context project = { 0 };
-	_cleanup_fd_ int fd = directory ? open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1;
+	struct project_context project = { .language = "generic" };
+	_cleanup_fd_ int fd = project_open(directory);
 	if (fd < 0) {
 		*ret_project = project;
 		return 0;
 	}
 	project.is_known = true;
-	project.language = project_find_language(fd);
 	project.name = project_base_name(directory, arena);
 	project.root = arena_dup(arena, str_from(directory));
 	if (!project.name || !project.root || git_read(directory, arena, &project.git) < 0)

@@ -16,7 +16,6 @@ struct run_services_options {
 	const char *plugin_dir;
 	const char *directory; /* of the project; NULL = none */
 	const char *const *own_env;
-	const char *const *git_env;
 	const struct git_context *git;
 	struct surroundings *surroundings; /* whose git is asked */
 	struct meter *meter; /* counts requests that wait, and what git has printed for them; or NULL */

@@ -18,8 +18,9 @@ struct surroundings {
 	struct project_context project;
 	perch_host *host;
 	const char *directory;
-	const char *const *git_env;
-	struct own_git *own_git; /* NULL = nothing was asked yet */
+	const char *const *own_env;
+	const char *const *git_env; /* NULL = was not needed yet */
+	struct own_git *own_git;    /* NULL = nothing was asked yet */
 	const char *note;
 	struct capture *git; /* NULL = not running */
 	bool is_dirty;
@@ -54,14 +55,15 @@ static int surroundings_start_git(
 	struct surroundings *surroundings, const char *const *argv, perch_err *err)
 {
 	const struct own_git *own = NULL;
-	int r = surroundings_own_git(surroundings, &own, err);
+	const char *const *env = surroundings_git_env(surroundings);
+	int r = env ? surroundings_own_git(surroundings, &own, err) : err_no_memory(err);
 	if (r < 0)
 		return r;
 	const struct capture_spec spec = {
 		.argv = argv,
 		.program_fd = own_git_program(own),
 		.confine = own_git_confine(own),
-		.env = surroundings->git_env,
+		.env = env,
 		.cwd = surroundings->directory,
 		.limit = 1,
 		.timeout_ns = DIRTY_TIMEOUT_NS,
@@ -86,12 +88,8 @@ static int surroundings_ask_git(struct surroundings *surroundings)
 	return surroundings->note ? 0 : -ENOMEM;
 }
 
-static int surroundings_look_around(struct surroundings *surroundings, const char *const *own_env)
+static int surroundings_look_around(struct surroundings *surroundings)
 {
-	surroundings->git_env =
-		environment_build(&surroundings->arena, own_env, git_keeps_variable, git_environment());
-	if (!surroundings->git_env)
-		return -ENOMEM;
 	int r = project_read(surroundings->directory, &surroundings->arena, &surroundings->project);
 	if (r < 0 || !surroundings->project.git.is_repository)
 		return r;
@@ -106,7 +104,8 @@ int surroundings_begin(perch_host *host, const char *directory, const char *cons
 		return err_no_memory(err);
 	surroundings->host = host;
 	surroundings->directory = directory;
-	if (surroundings_look_around(surroundings, own_env) < 0) {
+	surroundings->own_env = own_env;
+	if (surroundings_look_around(surroundings) < 0) {
 		surroundings_free(surroundings);
 		return err_no_memory(err);
 	}
@@ -119,8 +118,11 @@ const struct project_context *surroundings_project(const struct surroundings *su
 	return &surroundings->project;
 }
 
-const char *const *surroundings_git_env(const struct surroundings *surroundings)
+const char *const *surroundings_git_env(struct surroundings *surroundings)
 {
+	if (!surroundings->git_env)
+		surroundings->git_env = environment_build(
+			&surroundings->arena, surroundings->own_env, git_keeps_variable, git_environment());
 	return surroundings->git_env;
 }
 
@@ -143,8 +145,11 @@ const char *surroundings_note(const struct surroundings *surroundings)
 	return surroundings->note;
 }
 
+/* By now the plugin starts: what nothing but its first line tells is looked for meanwhile. */
 void surroundings_await(struct surroundings *surroundings, surroundings_known_fn *known, void *data)
 {
+	if (surroundings->project.is_known)
+		project_look_at_language(&surroundings->project);
 	if (!surroundings->git) {
 		known(data, surroundings->is_dirty);
 		return;

@@ -22,8 +22,8 @@ int surroundings_begin(perch_host *host, const char *directory, const char *cons
 
 const struct project_context *surroundings_project(const struct surroundings *surroundings);
 
-/* The environment for git, in this run. */
-const char *const *surroundings_git_env(const struct surroundings *surroundings);
+/* The environment for git, in this run; NULL without memory. */
+const char *const *surroundings_git_env(struct surroundings *surroundings);
 
 /* The git for this run and what it is confined to, made with the first question and kept.
  * There must be a directory. Fails as own_git_open does. */

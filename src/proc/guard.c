@@ -304,15 +304,20 @@ void guard_forget_terminal(struct guard *guard)
 		atomic_store(&guard->table->terminal.is_raw, 0);
 }
 
-/* No child is left to guard. While the guard dies its table is taken apart; its path it may still
- * work with (guard_birth.c). */
 void guard_close(struct guard *guard)
 {
 	guard_dismiss(guard);
+	loop_watch(guard->loop, &guard->exit, 0);
 	if (guard->table)
 		munmap(guard->table, sizeof(*guard->table));
 	guard->table = NULL;
 	guard->table_fd = fd_close(guard->table_fd);
+}
+
+/* Its path, and the stack that it was born on, it may work with until it is dead (guard_birth.c).
+ */
+void guard_bury(struct guard *guard)
+{
 	guard_end_process(guard);
 	free(guard->path);
 	guard->path = NULL;

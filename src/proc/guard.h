@@ -84,7 +84,10 @@ void guard_keep_terminal(
 /* The terminal has been restored. Async-signal-safe. */
 void guard_forget_terminal(struct guard *guard);
 
-/* Ends the guard and reaps it. */
+/* No child is left: the guard ends while the host takes apart what else it has. */
 void guard_close(struct guard *guard);
+
+/* Reaps it. The loop may be gone by then, the spawner not yet. */
+void guard_bury(struct guard *guard);
 
 #endif

@@ -74,6 +74,8 @@ void perch_host_free(perch_host *host)
 	trees_close(&host->trees);
 	guard_close(&host->guard);
 	loop_close(&host->loop);
+	spawner_close_slots(&host->spawner);
+	guard_bury(&host->guard);
 	spawner_close(&host->spawner);
 	host_let_leave(&host->last);
 	free(host);

@@ -78,11 +78,16 @@ int spawner_init(struct spawner *spawner, bool plain_fork)
 	return spawner->stack ? 0 : -ENOMEM;
 }
 
-void spawner_close(struct spawner *spawner)
+void spawner_close_slots(struct spawner *spawner)
 {
 	for (int i = 0; i < SLOT_COUNT; i++)
 		spawner->slots[i] = fd_close(spawner->slots[i]);
 	spawner->null_fd = fd_close(spawner->null_fd);
+}
+
+void spawner_close(struct spawner *spawner)
+{
+	spawner_close_slots(spawner);
 	if (spawner->stack)
 		munmap(spawner->stack, spawn_stack_size());
 	spawner->stack = NULL;

@@ -96,6 +96,9 @@ struct spawn_failure {
 int spawner_init(struct spawner *spawner, bool plain_fork);
 void spawner_close(struct spawner *spawner);
 
+/* Before that, while a newborn may still be on its stack: its descriptors. */
+void spawner_close_slots(struct spawner *spawner);
+
 /* Starts the process. On success writes its id and a pidfd (CLOEXEC, owned by
  * the caller). On failure returns -1, fills *failure, and nothing is left. */
 int spawner_spawn(struct spawner *spawner, const struct spawn_plan *plan, pid_t *ret_pid,

@@ -118,22 +118,31 @@ static bool resolve_holds(const struct registry_entry *entry, const char *target
 
 /* Of several that list the command, the one that holds the program: what one
  * plugin was granted must not go to the program of another. */
-static const struct registry_entry *resolve_find_owner(
+static const struct registry_entry *resolve_find_lister(
 	const struct registry *registry, const char *command, const char *target)
 {
 	const struct registry_entry *lister = NULL;
-	const struct registry_entry *holder = NULL;
 	for (size_t i = 0; i < registry->count; i++) {
 		const struct registry_entry *entry = &registry->entries[i];
-		if (list_has(entry->commands, command)) {
-			if (resolve_holds(entry, target))
-				return entry;
-			lister = lister ? lister : entry;
-		} else if (!lister && !holder && resolve_holds(entry, target)) {
-			holder = entry;
-		}
+		if (!list_has(entry->commands, command))
+			continue;
+		if (resolve_holds(entry, target))
+			return entry;
+		lister = lister ? lister : entry;
 	}
-	return lister ? lister : holder;
+	return lister;
+}
+
+/* Only for a command that nobody lists are the directories of all plugins resolved. */
+static const struct registry_entry *resolve_find_owner(
+	const struct registry *registry, const char *command, const char *target)
+{
+	const struct registry_entry *owner = resolve_find_lister(registry, command, target);
+	for (size_t i = 0; i < registry->count && !owner; i++) {
+		if (resolve_holds(&registry->entries[i], target))
+			owner = &registry->entries[i];
+	}
+	return owner;
 }
 
 /* ---- did you mean ------------------------------------------------------- */

@@ -20,6 +20,8 @@ static struct project_context read_project(const char *path)
 {
 	struct project_context project;
 	ck_assert_int_eq(project_read(path, &arena, &project), 0);
+	if (project.is_known)
+		project_look_at_language(&project);
 	return project;
 }
 

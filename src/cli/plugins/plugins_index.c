@@ -127,6 +127,8 @@ static int cli_plugins_recommend(struct cli *cli, int argc, char **argv)
 		r = cli_usage_error("see: perch plugins recommend --help", "recommend takes no word");
 	if (r == 0 && getcwd(here, sizeof(here)) && project_read(here, &arena, &project) < 0)
 		r = cli_no_memory();
+	if (r == 0 && project.is_known)
+		project_look_at_language(&project);
 	if (r == 0)
 		r = plugins_index_look(cli, &(struct looking){ .language = project.language });
 	arena_free(&arena);

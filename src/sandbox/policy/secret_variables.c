@@ -41,8 +41,8 @@ static bool secret_variables_has_word_inside(struct str name)
 {
 	uint32_t seconds[32] = { 0 }; /* of words that begin with the letter of this number */
 	for (size_t i = 0; i < COUNT(inside); i++)
-		seconds[secret_variables_letter(inside[i].data[0])] |=
-			UINT32_C(1) << secret_variables_letter(inside[i].data[1]);
+		seconds[secret_variables_letter(inside[i].data[0])] |= UINT32_C(1)
+			<< secret_variables_letter(inside[i].data[1]);
 	for (size_t at = 0; at + 1 < name.len; at++) {
 		uint32_t known = seconds[secret_variables_letter(name.data[at])];
 		if (!(known >> secret_variables_letter(name.data[at + 1]) & 1))
