@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/macros.h"
 #include "place.h"
 
 enum { ROUNDS = 5, RUNS = 30, EXECS = 100 };
@@ -354,14 +355,24 @@ static void bench_start_outside(void)
 	print_confined("fledge/start-outside", confined.ns, without_room.ns, ours.ns);
 }
 
-int main(void)
+/* All of it, or the part that is named. */
+int main(int argc, char **argv)
 {
+	static const struct {
+		const char *name;
+		void (*run)(void);
+	} parts[] = {
+		{ "output", bench_output },
+		{ "load", bench_load },
+		{ "exec", bench_exec },
+		{ "start", bench_start },
+		{ "outside", bench_start_outside },
+	};
 	make_home();
 	set_sandbox(false);
-	bench_output();
-	bench_load();
-	bench_exec();
-	bench_start();
-	bench_start_outside();
+	for (size_t i = 0; i < COUNT(parts); i++) {
+		if (argc < 2 || strcmp(argv[1], parts[i].name) == 0)
+			parts[i].run();
+	}
 	return 0;
 }
