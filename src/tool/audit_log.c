@@ -11,6 +11,7 @@
 
 #include "base/buf.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/file.h"
@@ -175,11 +176,10 @@ static void audit_log_write_number(struct perch_json_writer *out, const char *na
 static void audit_log_write_time(struct perch_json_writer *out)
 {
 	struct timespec now = { 0 };
-	struct tm parts = { 0 };
-	char text[64];
+	char text[CLOCK_UTC_MAX + 8];
 	clock_gettime(CLOCK_REALTIME, &now);
-	gmtime_r(&now.tv_sec, &parts);
-	size_t len = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts);
+	clock_write_utc(text, now.tv_sec);
+	size_t len = strlen(text);
 	snprintf(text + len, sizeof(text) - len, ".%03ldZ", now.tv_nsec / 1000000);
 	audit_log_write_text(out, "time", str_from(text));
 }

@@ -6,11 +6,13 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -277,6 +279,29 @@ START_TEST(clock_does_not_run_backwards)
 }
 END_TEST
 
+START_TEST(a_time_in_utc_is_that_of_the_c_library)
+{
+	static const int64_t days[] = { 0, 1, 58, 59, 60, 365, 789, 10956, 10957, 11015, 11016, 11017,
+		47540, 47541, 47542, -1, -719468, -719529, 2932896 };
+	uint64_t state = 1;
+	for (size_t i = 0; i < 20000; i++) {
+		state = state * 6364136223846793005U + 1442695040888963407U;
+		int64_t seconds = i < COUNT(days) ? days[i] * 86400 : (int64_t)(state >> 28) - (1LL << 35);
+		time_t when = (time_t)seconds;
+		char expected[CLOCK_UTC_MAX];
+		char written[CLOCK_UTC_MAX];
+		struct tm parts;
+		if (!gmtime_r(&when, &parts) || parts.tm_year < -1900 || parts.tm_year > 8099)
+			continue;
+		snprintf(expected, sizeof(expected), "%04d-%02d-%02dT%02d:%02d:%02d", parts.tm_year + 1900,
+			parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
+		clock_write_utc(written, seconds);
+		if (strcmp(written, expected) != 0)
+			ck_abort_msg("%s is not %s", written, expected);
+	}
+}
+END_TEST
+
 START_TEST(clock_after_too_long_is_never)
 {
 	ck_assert_uint_eq(clock_after(5, 7), 12);
@@ -309,4 +334,4 @@ SUITE_MAIN("base-system", seconds_of_any_size_are_a_time, pipe_closes_on_exec,
 	duplicate_is_high_enough_and_closes_on_exec, write_to_a_full_pipe_and_to_nobody,
 	write_all_goes_on_after_signals_and_short_writes,
 	read_all_reads_to_the_end_and_no_more_than_allowed, clock_does_not_run_backwards,
-	clock_after_too_long_is_never)
+	clock_after_too_long_is_never, a_time_in_utc_is_that_of_the_c_library)
