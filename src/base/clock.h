@@ -28,8 +28,8 @@ static inline const char *clock_unit(uint64_t ns)
 	return ns == NSEC_PER_SEC ? "second" : "seconds";
 }
 
-/* Date and time of day in UTC, "2026-02-28T23:59:59", of seconds since 1970. gmtime_r would read the
- * rules of the local time zone first. */
+/* Date and time of day in UTC, "2026-02-28T23:59:59", of seconds since 1970. gmtime_r would read
+ * the rules of the local time zone first. */
 enum { CLOCK_UTC_MAX = 96 };
 void clock_write_utc(char out[CLOCK_UTC_MAX], int64_t seconds);
 

@@ -198,6 +198,12 @@ static bool guard_is_running(const struct guard *guard)
 	return guard->pid && !guard->is_dismissed;
 }
 
+void guard_begin(struct guard *guard)
+{
+	if (guard->mode == PERCH_GUARD_AUTO && !guard_is_running(guard) && !guard_must_wait(guard))
+		guard_start(guard, NULL);
+}
+
 /* Failures that may be gone at the next child: descriptors, memory, processes. */
 static bool guard_will_pass(int code)
 {

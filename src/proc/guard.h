@@ -59,6 +59,11 @@ int guard_init(struct guard *guard, const perch_host_options *options, struct lo
  * Fails with PERCH_EGUARD when a guard is required, PERCH_ELIMIT when the table is full. */
 int guard_reserve(struct guard *guard, _Atomic int32_t **ret_slot, perch_err *err);
 
+/* For a host that runs once: there will be a child, and the guard starts while the host finds out
+ * what that needs. What goes wrong is told with that child. Not beside a room: its init is started
+ * then, and either would wait for a processor. */
+void guard_begin(struct guard *guard);
+
 /* By which the trees of the children are known when we are gone (guard/mark.h). */
 void guard_keep_trees(struct guard *guard, uint64_t mark);
 

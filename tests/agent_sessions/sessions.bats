@@ -52,6 +52,19 @@ has_begun() {
     [ "$(stored)" = "|default|after-g|6" ]
 }
 
+# An index says where in the log a page is. That of another log would lead astray.
+@test "a database and a log that were put back are read as they are, whatever their index was" {
+    echoing
+    run_turn echo.yaml a >/dev/null
+    mkdir before
+    cp "$XDG_STATE_HOME"/perch/sessions.db "$XDG_STATE_HOME"/perch/sessions.db-wal before
+    for message in b c d; do run_turn echo.yaml $message >/dev/null; done
+    [ -s "$XDG_STATE_HOME/perch/sessions.db-shm" ]
+    cp before/* "$XDG_STATE_HOME/perch"
+    [ "$(run_turn echo.yaml e)" = "e behind after-a" ]
+    [ "$(stored)" = "|default|after-e|2" ]
+}
+
 @test "profile, sender and name are apart; the same profile by another path is the same" {
     echoing
     mkdir sub

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/bare_call.h"
 #include "proc/host.h"
 
 enum { FAMILIES = 10, ANOTHER_USER = 54321 };
@@ -287,6 +288,38 @@ START_TEST(a_guard_behind_one_that_was_dismissed_leaves_nobody)
 }
 END_TEST
 
+/* Until then its host may have no child, and then has one of its own. */
+START_TEST(a_guard_that_was_begun_is_the_one_of_the_first_child)
+{
+	if (!BARE_CALL_SPARES_ERRNO) /* there, none starts unwaited */
+		return;
+	perch_host *host = proc_host_with((perch_host_options){ 0 });
+	guard_begin(&host->guard);
+	pid_t begun = host->guard.pid;
+	ck_assert_int_gt(begun, 0);
+	guard_begin(&host->guard);
+	struct record record = { 0 };
+	proc_run(host, CHILD("one-line"), &record);
+	ck_assert_int_eq(host->guard.pid, begun);
+	ck_assert(proc_is_alive(begun));
+	record_free(&record);
+	perch_host_free(host);
+	ck_assert(!proc_is_alive(begun));
+
+	host = proc_host_with((perch_host_options){ 0 });
+	guard_begin(&host->guard);
+	begun = host->guard.pid;
+	perch_host_free(host);
+	ck_assert(!proc_is_alive(begun));
+
+	const perch_host_options without = { .guard = PERCH_GUARD_OFF };
+	host = proc_host_with(without);
+	guard_begin(&host->guard);
+	ck_assert_int_eq(host->guard.pid, 0);
+	perch_host_free(host);
+}
+END_TEST
+
 START_TEST(a_guard_that_is_killed_is_replaced)
 {
 	unsigned warnings = 0;
@@ -445,7 +478,8 @@ SUITE_MAIN("guard", sigkill_of_the_host_leaves_nobody, a_crash_of_the_host_leave
 	a_surviving_fork_of_the_host_does_not_hide_its_death,
 	a_host_killed_while_it_spawns_leaves_nobody,
 	the_guard_of_a_host_that_runs_once_ends_with_the_last_child,
-	a_guard_behind_one_that_was_dismissed_leaves_nobody, a_guard_that_is_killed_is_replaced,
+	a_guard_behind_one_that_was_dismissed_leaves_nobody,
+	a_guard_that_was_begun_is_the_one_of_the_first_child, a_guard_that_is_killed_is_replaced,
 	a_guard_that_always_dies_is_given_up, a_missing_guard_is_warned_about_or_refused,
 	a_guard_that_cannot_be_executed_is_warned_about_or_refused, a_host_without_streams_is_guarded,
 	a_host_that_has_become_another_user_ends)

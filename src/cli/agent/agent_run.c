@@ -128,6 +128,7 @@ static int agent_run_open_host(struct agent_run *run, perch_err *err)
 	if (r < 0)
 		return r;
 	run->host->runs_once = true;
+	guard_begin(&run->host->guard);
 	run->asker = (struct agent_asker){
 		.cli = run->cli, .host = run->host, .say = agent_run_say, .say_data = run
 	};
