@@ -18,8 +18,8 @@ DEFINE_POINTER_CLEANUP(cleanup_json, perch_json, perch_json_free)
 struct perch_json_value {
 	const char *text;      /* as written; a string begins with its quote */
 	uint32_t length : 28;  /* of text */
-	uint32_t type : 3;     /* perch_json_type */
 	uint32_t shadowed : 1; /* a name whose member lost to another of the same name */
+	uint32_t type : 3;     /* perch_json_type */
 	uint32_t count;        /* container: entries; decoded string: its length; number: json_number */
 	union {
 		size_t span;     /* container: bytes that its values take, with its own */
@@ -48,10 +48,11 @@ enum { JSON_FEW_NAMES = 16 };
 /* An object or array that is still open while the text is read. */
 struct json_frame {
 	perch_json_value *value;
-	uint64_t name_bits; /* two bits for every name seen */
-	uint32_t entries;
-	char end;        /* its last bracket */
-	bool may_repeat; /* two of its names may be equal */
+	uint64_t name_bits_around; /* of the container that it is in: two bits for every name seen */
+	uint32_t entries_around;
+	uint32_t entry_length; /* of an array: of the last container in it */
+	char bracket;          /* its last one */
+	bool may_repeat;       /* two of its names may be equal */
 };
 
 /* A name while the names of its object are compared. */
@@ -64,6 +65,7 @@ struct perch_json {
 	perch_json_options options; /* no zeros left */
 	const char *text;
 	size_t length;
+	size_t former_length; /* of the text before */
 	perch_json_value *values;
 	size_t cap;
 	struct json_frame *frames;
@@ -167,16 +169,28 @@ enum json_place {
 struct perch_json_writer {
 	struct buf *out;
 	struct buf own; /* what out points to in a writer of perch_json_writer_new */
+	/* Not beside the style: a word of both could not be read as soon as one was written. */
 	enum json_place place;
-	perch_json_style style;
 	int depth;
+	perch_json_style style;
 };
 
-/* A writer that appends to a buffer of the caller, which looks at out->failed
- * in the end. Needs no freeing. */
 /* How many bytes a string takes when it is written, without its quotes. */
 size_t json_written_size(struct str text);
 
+/* Room for `extra` bytes, to be written without further checks. */
+static inline bool json_has_room(struct buf *out, size_t extra)
+{
+	bool fits = extra <= out->cap - out->len && !out->failed;
+	return __builtin_expect(fits, 1) || buf_reserve(out, extra) == 0;
+}
+
+/* The slower part of a string, from the first byte that is not plain ASCII: leaves room for the
+ * quote at the end, or nothing without memory. */
+bool json_escape_append(struct buf *out, const char *at, const char *end);
+
+/* A writer that appends to a buffer of the caller, which looks at out->failed
+ * in the end. Needs no freeing. */
 static inline struct perch_json_writer json_writer_on(struct buf *out)
 {
 	return (struct perch_json_writer){ .out = out };

@@ -6,7 +6,8 @@
 
 #include "base/cleanup.h"
 #include "base/sized.h"
-#include "data/json.h"
+#include "base/vec.h"
+#include "data/json_reader.h"
 
 /* Memory beyond this is given back before the next text, so that one huge
  * message does not make its document huge for ever. */
@@ -93,4 +94,31 @@ void perch_json_where(
 {
 	struct str text = { json->text, json->length };
 	json_position(text, value ? value->text : text.data, ret_line, ret_column);
+}
+
+bool parser_grow(struct parser *parser)
+{
+	perch_json *json = parser->json;
+	size_t count = json->values ? (size_t)(parser->next - json->values) : 0;
+	size_t cap = json->cap;
+	uintptr_t old = (uintptr_t)json->values;
+	perch_json_value *grown = vec_grow(json->values, &json->cap, json->cap + 1, sizeof(*grown));
+	if (!grown)
+		return false;
+	if (json->cap <= JSON_KEPT_VALUES)
+		memset(grown + cap, 0, (json->cap - cap) * sizeof(*grown));
+	for (struct json_frame *frame = json->frames + 1; frame <= parser->frame; frame++)
+		frame->value = grown + ((uintptr_t)frame->value - old) / sizeof(*grown);
+	json->values = grown;
+	parser->next = grown + count;
+	parser->values_end = grown + json->cap;
+	return true;
+}
+
+bool json_reader_grow(struct parser *parser, const char *at)
+{
+	bool has_grown = parser_grow(parser);
+	if (!has_grown)
+		parser_fail_with(parser, at, -ENOMEM);
+	return has_grown;
 }

@@ -3,7 +3,7 @@
  * are sorted by a hash, in as many steps as there are names; only those of
  * one hash are compared, and sorted too, so that no choice of names takes
  * more than n log n steps. */
-#include "data/json.h"
+#include "data/json_reader.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -132,4 +132,19 @@ int json_settle_duplicates(
 	}
 	object->count -= (uint32_t)repeated.losers;
 	return 0;
+}
+
+uint64_t json_reader_check_name(
+	struct json_frame *frame, const perch_json_value *name, uint32_t entries, uint64_t name_bits)
+{
+	const perch_json_value *earlier = frame->value + 1;
+	if (name->decoded)
+		name_bits = UINT64_MAX; /* equal to others that share no bit with it */
+	if (entries > JSON_FEW_NAMES) {
+		frame->may_repeat = true; /* to be found out all at once in the end */
+		return name_bits;
+	}
+	for (; earlier < name && !frame->may_repeat; earlier = json_skip(earlier + 1))
+		frame->may_repeat = str_eq(json_str(earlier), json_str(name));
+	return name_bits;
 }

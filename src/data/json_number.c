@@ -142,34 +142,39 @@ static double json_number_decimal_to_double(const struct decimal *decimal)
 	return number;
 }
 
-/* From what was gathered when it was read. */
-static inline bool json_number_gathered_double(const perch_json_value *value, double *ret_number)
+/* A number that is no quotient of two doubles, from what was gathered when it was read, or from all
+ * of its digits. */
+static __attribute__((noinline)) int json_number_rounded_double(
+	const perch_json_value *value, double *ret_number)
 {
-	bool is_negative = *value->text == '-';
-	if (value->count == JSON_NUMBER_WHOLE) {
-		*ret_number = is_negative && !value->whole ? -0.0 : (double)value->whole;
-		return true;
-	}
 	double number;
-	if (value->count == JSON_NUMBER_LONG ||
-		!json_quick_double(value->digits, (int)value->count - JSON_NUMBER_SCALED, &number))
-		return false;
-	*ret_number = is_negative ? -number : number;
-	return true;
+	if (value->count != JSON_NUMBER_LONG &&
+		json_quick_double(value->digits, (int)value->count - JSON_NUMBER_SCALED, &number)) {
+		*ret_number = *value->text == '-' ? -number : number;
+		return 0;
+	}
+	struct decimal decimal;
+	json_number_read_decimal(value, &decimal);
+	number = json_number_decimal_to_double(&decimal);
+	if (isinf(number))
+		return -ERANGE;
+	*ret_number = number;
+	return 0;
 }
 
 int perch_json_double(const perch_json_value *value, double *ret_number)
 {
 	if (!json_is_of(value, PERCH_JSON_NUMBER))
 		return -EINVAL;
-	if (json_number_gathered_double(value, ret_number))
-		return 0;
-	struct decimal decimal;
-	json_number_read_decimal(value, &decimal);
-	double number = json_number_decimal_to_double(&decimal);
-	if (isinf(number))
-		return -ERANGE;
-	*ret_number = number;
+	bool is_whole = value->count == JSON_NUMBER_WHOLE;
+	int64_t places = (int64_t)JSON_NUMBER_SCALED - value->count;
+	bool is_exact =
+		value->digits <= UINT64_C(1) << DBL_MANT_DIG && places >= 0 && places <= JSON_EXACT_TENS;
+	if (!is_whole && !is_exact)
+		return json_number_rounded_double(value, ret_number);
+	double number = is_whole ? fabs((double)value->whole)
+							 : (double)(int64_t)value->digits / json_exact_tens[places];
+	*ret_number = *value->text == '-' ? -number : number;
 	return 0;
 }
 
@@ -313,8 +318,10 @@ size_t json_format_double(double number, char out[JSON_DOUBLE_MAX])
 	out[0] = '-';
 	out += sign;
 	number = fabs(number);
-	size_t count = 0;
-	if (number == 0 || (number >= 1e-6 && number < 1e21))
+	size_t count = json_quick_few_digits(number, out);
+	if (count)
+		return sign + count;
+	if (number >= 1e-6 && number < 1e21)
 		count = json_quick_digits(number, out, &places);
 	return sign +
 		(count ? json_number_lay_out(out, count, places) : json_number_put_any(out, number));

@@ -13,7 +13,7 @@ struct parser {
 	perch_json *json;
 	perch_json_value *next; /* where the next value goes */
 	perch_json_value *values_end;
-	const char *near_end;          /* from here on strings are not read in blocks */
+	const char *end;               /* of what is read: behind the guard, or at the NUL */
 	struct json_frame *frame;      /* the innermost that is open; the lowest stands for the text */
 	struct json_frame *last_frame; /* that there is room for */
 	/* The failure: its code, its place, and what should have stood there or
@@ -47,10 +47,10 @@ const char *parser_read_fraction(
  * too near the end of the text to be read in blocks. */
 const char *parser_read_odd_string(struct parser *parser, const char *start, const char *at);
 
-/* Decodes a string up to its last quote, and returns that; NULL when a closer look is needed:
- * something is broken, or half a surrogate pair. */
+/* Decodes a string, which is plain ASCII up to `at`, up to its last quote, and returns that; NULL
+ * when a closer look is needed: something is broken, or half a surrogate pair. */
 const char *json_string_decode_plainly(
-	const char *text, const char *end, char *room, size_t *ret_length);
+	const char *text, const char *at, const char *end, char *room, size_t *ret_length);
 
 /* Decodes a string whose escapes were checked, up to its last quote; broken UTF-8 becomes U+FFFD.
  */
@@ -72,6 +72,31 @@ static inline bool is_digit(char c)
 	return (unsigned char)(c - '0') < 10;
 }
 
+/* In a document with room for no more values than these, all of them have been written to, so that
+ * the next one can be compared with what stood there. */
+enum { JSON_KEPT_VALUES = 8192 };
+
+/* Where a comparison of values with earlier ones begins, in bytes from each: with what stood at its
+ * place in the text before, or with the one before. */
+static inline ptrdiff_t parser_first_like(const struct parser *parser)
+{
+	return parser->json->cap <= JSON_KEPT_VALUES ? 0 : -(ptrdiff_t)sizeof(perch_json_value);
+}
+
+/* Makes it a value of this type, of which nothing is known yet but its text. */
+static inline void json_set(
+	perch_json_value *value, perch_json_type type, const char *text, size_t length)
+{
+	if (length > JSON_LENGTH_MASK)
+		__builtin_unreachable();
+	value->text = text;
+	value->length = (uint32_t)length & JSON_LENGTH_MASK;
+	value->type = type & 7u;
+	value->shadowed = 0;
+	value->count = 0;
+	value->decoded = NULL;
+}
+
 /* Adds a value that begins at `text`; NULL (and a failure) without memory. */
 static inline perch_json_value *add_value(
 	struct parser *parser, perch_json_type type, const char *text, size_t length)
@@ -81,12 +106,7 @@ static inline perch_json_value *add_value(
 		return NULL;
 	}
 	perch_json_value *value = parser->next++;
-	value->text = text;
-	value->length = length & JSON_LENGTH_MASK;
-	value->type = type & 7u;
-	value->shadowed = 0;
-	value->count = 0;
-	value->decoded = NULL;
+	json_set(value, type, text, length);
 	return value;
 }
 

@@ -1,6 +1,5 @@
 #include "data/json_quick.h"
 
-#include <endian.h>
 #include <float.h>
 #include <string.h>
 
@@ -172,16 +171,11 @@ static bool quick_round(wide number, int exponent, double *ret_number)
 	return true;
 }
 
+const double json_exact_tens[] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12,
+	1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
+
 bool json_quick_double(uint64_t digits, int exponent, double *ret_number)
 {
-	static const double tens[] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12,
-		1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
-	const int exact =
-		sizeof(tens) / sizeof(tens[0]) - 1; /* the last power of ten that is a double */
-	if (digits <= UINT64_C(1) << MANTISSA_BITS && exponent <= 0 && exponent >= -exact) {
-		*ret_number = (double)digits / tens[-exponent];
-		return true;
-	}
 	if (digits == 0) {
 		*ret_number = 0;
 		return true;
@@ -195,48 +189,20 @@ bool json_quick_double(uint64_t digits, int exponent, double *ret_number)
 
 /* ---- whole numbers --------------------------------------------------------- */
 
-enum { EIGHT = 100000000 }; /* what eight digits are below */
-
-/* The eight digits of a number below it, each a byte of 0 to 9, the first one lowest. All are
- * divided at once: by 100 in the halves of the word, by 10 in its quarters. */
-static inline uint64_t quick_eight_digits(uint32_t number)
+size_t json_quick_long_whole(uint64_t number, char out[JSON_WHOLE_MAX])
 {
-	uint64_t fours = number / 10000 | (uint64_t)(number % 10000) << 32;
-	uint64_t hundreds = (fours * 10486 >> 20) & UINT64_C(0x0000007F0000007F);
-	uint64_t twos = hundreds | (fours - hundreds * 100) << 16;
-	uint64_t tens = (twos * 103 >> 10) & UINT64_C(0x000F000F000F000F);
-	return tens | (twos - tens * 10) << 8;
-}
-
-static inline void quick_put_eight(uint64_t digits, char *out)
-{
-	digits = htole64(digits | UINT64_C(0x3030303030303030));
-	memcpy(out, &digits, sizeof(digits));
-}
-
-/* Without zeros in front. */
-static inline size_t quick_put_first(uint32_t number, char *out)
-{
-	uint64_t digits = quick_eight_digits(number);
-	unsigned zeros = (unsigned)__builtin_ctzll(digits | UINT64_C(1) << 56) / 8;
-	quick_put_eight(digits >> zeros * 8, out);
-	return 8 - zeros;
-}
-
-size_t json_quick_whole(uint64_t number, char out[JSON_WHOLE_MAX])
-{
-	if (number < EIGHT)
-		return quick_put_first((uint32_t)number, out);
-	uint64_t upper = number / EIGHT;
+	uint64_t upper = number / JSON_EIGHT_DIGITS;
 	size_t count;
-	if (upper < EIGHT) {
-		count = quick_put_first((uint32_t)upper, out);
+	if (upper < JSON_EIGHT_DIGITS) {
+		count = json_quick_put_first((uint32_t)upper, out);
 	} else {
-		count = quick_put_first((uint32_t)(upper / EIGHT), out);
-		quick_put_eight(quick_eight_digits((uint32_t)(upper % EIGHT)), out + count);
+		count = json_quick_put_first((uint32_t)(upper / JSON_EIGHT_DIGITS), out);
+		json_quick_put_eight(
+			json_quick_eight_digits((uint32_t)(upper % JSON_EIGHT_DIGITS)), out + count);
 		count += 8;
 	}
-	quick_put_eight(quick_eight_digits((uint32_t)(number % EIGHT)), out + count);
+	json_quick_put_eight(
+		json_quick_eight_digits((uint32_t)(number % JSON_EIGHT_DIGITS)), out + count);
 	return count + 8;
 }
 
@@ -289,42 +255,55 @@ static bool quick_shortest(uint64_t bits, uint64_t *ret_digits, int *ret_places)
 /* Sixteen or seventeen digits without the zeros at their end. */
 static inline size_t quick_put_digits(uint64_t digits, char *out, int *places)
 {
-	uint64_t first = digits / EIGHT / EIGHT;
-	uint64_t middle = quick_eight_digits((uint32_t)(digits / EIGHT % EIGHT));
-	uint64_t last = quick_eight_digits((uint32_t)(digits % EIGHT));
+	uint64_t first = digits / JSON_EIGHT_DIGITS / JSON_EIGHT_DIGITS;
+	uint64_t middle =
+		json_quick_eight_digits((uint32_t)(digits / JSON_EIGHT_DIGITS % JSON_EIGHT_DIGITS));
+	uint64_t last = json_quick_eight_digits((uint32_t)(digits % JSON_EIGHT_DIGITS));
 	char *at = out + (first != 0);
 	out[0] = (char)('0' + first);
-	quick_put_eight(middle, at);
-	quick_put_eight(last, at + 8);
+	json_quick_put_eight(middle, at);
+	json_quick_put_eight(last, at + 8);
 	uint64_t end = last ? last : middle;
 	unsigned zeros = (end ? (unsigned)__builtin_clzll(end) / 8 : 8) + (last ? 0 : 8);
 	*places -= (int)zeros;
 	return (size_t)(at - out) + 16 - zeros;
 }
 
-/* Of a number with up to three digits behind its point and fifteen in all, as most that people
- * write have: so many always survive the way through a double, and no other ones of that number do.
- */
-static inline bool quick_thousandths(double number, uint64_t *ret_digits, int *ret_places)
+/* A point and three digits, of which zeros at the end do not count. */
+static inline size_t quick_put_thousandths(uint32_t number, char *out)
 {
-	uint64_t digits = (uint64_t)(number * 1000 + 0.5);
-	if ((double)digits / 1000 != number)
-		return false;
-	uint64_t tenth = digits / 10, hundredth = digits / 100;
-	bool is_tenth = tenth * 10 == digits, is_hundredth = hundredth * 100 == digits;
-	*ret_digits = is_hundredth ? hundredth : is_tenth ? tenth : digits;
-	*ret_places = 3 - is_tenth - is_hundredth;
-	return true;
+	uint32_t tenths = number * 5243 >> 19; /* number / 100 */
+	uint32_t rest = number - tenths * 100;
+	uint32_t hundredths = rest * 103 >> 10; /* rest / 10 */
+	uint32_t last = rest - hundredths * 10;
+	const char text[] = { '.', (char)('0' + tenths), (char)('0' + hundredths), (char)('0' + last) };
+	memcpy(out, text, sizeof(text));
+	return last ? 4 : hundredths ? 3 : 2;
+}
+
+/* Most that people write have up to three digits behind their point. So many always survive the way
+ * through a double, if they are fifteen in all, and no other ones of that number do. */
+size_t json_quick_few_digits(double number, char out[JSON_FEW_MAX])
+{
+	const double few = 1e12;
+	if (number >= few)
+		return 0;
+	int64_t whole = (int64_t)number;
+	if ((double)whole == number)
+		return json_quick_whole((uint64_t)whole, out);
+	int64_t thousandths = (int64_t)(number * 1000 + 0.5);
+	if ((double)thousandths / 1000 != number)
+		return 0;
+	size_t count = json_quick_whole((uint64_t)whole, out);
+	return count + quick_put_thousandths((uint32_t)(thousandths - whole * 1000), out + count);
 }
 
 size_t json_quick_digits(double number, char out[JSON_WHOLE_MAX], int *ret_places)
 {
-	const double few = 1e12, most = (double)(UINT64_C(1) << MANTISSA_BITS);
+	const double most = (double)(UINT64_C(1) << MANTISSA_BITS);
 	uint64_t bits, digits;
 	*ret_places = 0;
 	if (number < most && (double)(digits = (uint64_t)number) == number)
-		return json_quick_whole(digits, out);
-	if (number < few && quick_thousandths(number, &digits, ret_places))
 		return json_quick_whole(digits, out);
 	memcpy(&bits, &number, sizeof(bits));
 	if (!quick_shortest(bits, &digits, ret_places))

@@ -8,117 +8,9 @@
 
 #include "base/err.h"
 #include "base/vec.h"
-#include "data/json_parser.h"
-#include "data/json_scan.h"
+#include "data/json_reader.h"
 
-/* What is to be read next. */
-enum step {
-	STEP_VALUE,
-	STEP_NAME,
-	STEP_BEHIND, /* what follows a value */
-	STEP_DONE,
-};
-
-bool parser_grow(struct parser *parser)
-{
-	perch_json *json = parser->json;
-	size_t count = json->cap;
-	uintptr_t old = (uintptr_t)json->values;
-	perch_json_value *grown = vec_grow(json->values, &json->cap, count + 1, sizeof(*grown));
-	if (!grown)
-		return false;
-	for (struct json_frame *frame = json->frames + 1; frame <= parser->frame; frame++)
-		frame->value = grown + ((uintptr_t)frame->value - old) / sizeof(*grown);
-	json->values = grown;
-	parser->next = grown + count;
-	parser->values_end = grown + json->cap;
-	return true;
-}
-
-static inline bool json_read_is_blank(char c)
-{
-	return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
-
-/* Moves over blanks to the next byte and returns it. The guard ends them at the latest. */
-static inline char json_read_next_byte(const char **at)
-{
-	while (__builtin_expect((unsigned char)**at <= ' ', 0) && json_read_is_blank(**at))
-		(*at)++;
-	return **at;
-}
-
-static inline const char *json_read_word(
-	struct parser *parser, const char *at, const char *end, perch_json_type type, struct str word)
-{
-	bool fits = (size_t)(end - at) >= word.len;
-	if (__builtin_expect(!fits || memcmp(at, word.data, word.len) != 0, 0))
-		return parser_fail(parser, at, "expected true, false, null or another value");
-	return add_value(parser, type, at, word.len) ? at + word.len : NULL;
-}
-
-static inline const char *json_read_string(
-	struct parser *parser, const char *start, const char *end)
-{
-	if (__builtin_expect(start >= parser->near_end, 0))
-		return parser_read_odd_string(parser, start, start + 1);
-	const char *at = json_skip_ascii(start + 1, end);
-	if (__builtin_expect(*at != '"', 0))
-		return parser_read_odd_string(parser, start, at);
-	return add_string(parser, start, at + 1);
-}
-
-/* Compares the newest name with the earlier ones of its object. */
-static __attribute__((noinline)) void json_read_check_name(struct parser *parser)
-{
-	struct json_frame *frame = parser->frame;
-	const perch_json_value *name = parser->next - 1;
-	const perch_json_value *earlier = frame->value + 1;
-	if (name->decoded)
-		frame->name_bits = UINT64_MAX; /* equal to others that share no bit with it */
-	if (frame->entries > JSON_FEW_NAMES) {
-		frame->may_repeat = true; /* to be found out all at once in the end */
-		return;
-	}
-	for (; earlier < name && !frame->may_repeat; earlier = json_skip(earlier + 1))
-		frame->may_repeat = str_eq(json_str(earlier), json_str(name));
-}
-
-/* Notes the name between two quotes for the search for duplicates: equal names share both of their
- * bits, which come from the last three characters and the length; others rarely do. */
-static inline void json_read_note_name(struct parser *parser, const char *quote, const char *behind)
-{
-	struct json_frame *frame = parser->frame;
-	size_t length = (size_t)(behind - quote);
-	uint32_t looks = (unsigned char)behind[-2];
-	if (__builtin_expect(length >= sizeof(looks), 1))
-		memcpy(&looks, behind - sizeof(looks), sizeof(looks));
-	uint32_t hash = (looks ^ (uint32_t)length) * UINT32_C(0x9E3779B1);
-	uint64_t bits = UINT64_C(1) << (hash >> 26) | UINT64_C(1) << (hash >> 20 & 63);
-	bool is_new = ~frame->name_bits & bits;
-	frame->name_bits |= bits;
-	if (__builtin_expect(!is_new, 0))
-		json_read_check_name(parser);
-}
-
-/* The name of a member, and its colon. */
-static inline const char *json_read_name(struct parser *parser, const char *at, const char *end)
-{
-	if (*at != '"' && json_read_next_byte(&at) != '"') {
-		return parser_fail(parser, at,
-			parser->frame->entries ? "expected the name of a member in double quotes behind ','"
-								   : "expected '}' or the name of a member in double quotes");
-	}
-	const char *behind = json_read_string(parser, at, end);
-	if (__builtin_expect(!behind, 0))
-		return NULL;
-	json_read_note_name(parser, at, behind);
-	if (__builtin_expect(parser->next[-1].decoded != NULL, 0))
-		json_read_check_name(parser);
-	if (*behind != ':' && json_read_next_byte(&behind) != ':')
-		return parser_fail(parser, behind, "expected ':' behind the name of a member");
-	return behind + 1;
-}
+/* ---- containers -------------------------------------------------------------- */
 
 /* The lowest frame stands for the text. */
 static void json_read_set_last_frame(struct parser *parser)
@@ -144,7 +36,14 @@ static __attribute__((cold, noinline)) int json_read_grow_frames(struct parser *
 	return 0;
 }
 
-static __attribute__((noinline)) bool json_read_settle_names(
+static __attribute__((cold, noinline)) const char *json_read_another_frame(
+	struct parser *parser, const char *at)
+{
+	int r = json_read_grow_frames(parser);
+	return r < 0 ? parser_fail_with(parser, at, r) : at;
+}
+
+static __attribute__((cold, noinline)) bool json_read_settle_names(
 	struct parser *parser, perch_json_value *object)
 {
 	int r = json_settle_duplicates(parser->json, object, &parser->repeated);
@@ -153,169 +52,228 @@ static __attribute__((noinline)) bool json_read_settle_names(
 	return r == 0;
 }
 
-static __attribute__((cold)) const char *json_read_fail_behind(
-	struct parser *parser, const char *at)
+static __attribute__((cold, noinline)) bool json_read_fail_behind(
+	struct parser *parser, char bracket, const char *at)
 {
-	switch (parser->frame->end) {
-	case '}':
-		return parser_fail(parser, at, "expected ',' or '}' after a member");
-	case ']':
-		return parser_fail(parser, at, "expected ',' or ']' after an element");
-	default:
-		return parser_fail(parser, at, "expected nothing behind the value");
-	}
+	return parser_fail(parser, at,
+		bracket == '}'       ? "expected ',' or '}' after a member"
+			: bracket == ']' ? "expected ',' or ']' after an element"
+							 : "expected nothing behind the value");
 }
 
-/* `at` is the bracket that ends the innermost container. Where it is the last byte of the text, it
- * must end the outermost, too. */
-static inline const char *json_read_close_container(
-	struct parser *parser, const char *at, const char *end, enum step *ret_step)
+/* Behind a container in an array: the next one may be like it, and its strings as long as its are,
+ * as it is about as long as the one before it. */
+HOT void json_read_expect_another(
+	struct reader *reader, const perch_json_value *value, struct json_frame *around)
 {
-	const struct json_frame *frame = parser->frame--;
+	enum { ABOUT = 8 };
+	uint32_t change = value->length - around->entry_length;
+	if (around->entry_length)
+		reader->is_regular = change + ABOUT <= 2 * ABOUT;
+	if (!reader->has_habits || !reader->is_regular)
+		reader->like = (const char *)value - (const char *)reader->next;
+	around->entry_length = value->length;
+}
+
+/* At the bracket that ends the innermost container. Where it is the last byte of the text, it must
+ * end the outermost, too. */
+HOT bool json_read_close(struct reader *reader, perch_json_type type)
+{
+	struct json_frame *frame = reader->parser->frame;
 	perch_json_value *value = frame->value;
-	at++;
-	value->length = (size_t)(at - value->text) & JSON_LENGTH_MASK;
-	value->count = frame->entries;
-	value->span = (size_t)((char *)parser->next - (char *)value);
-	if (__builtin_expect(frame->may_repeat, 0) && !json_read_settle_names(parser, value))
-		return NULL;
-	if (__builtin_expect(at == end, 0)) {
-		if (parser->frame->end)
-			return json_read_fail_behind(parser, parser_text_end(parser));
-		*ret_step = STEP_DONE;
-	}
-	return at;
+	json_set(value, type, value->text, (size_t)(++reader->at - value->text));
+	value->count = reader->entries;
+	value->span = (size_t)((char *)reader->next - (char *)value);
+	if (__builtin_expect(frame->may_repeat, 0) && !json_read_settle_names(reader->parser, value))
+		return false;
+	reader->entries = frame->entries_around;
+	reader->name_bits = frame->name_bits_around;
+	if (frame[-1].bracket == ']')
+		json_read_expect_another(reader, value, frame - 1);
+	reader->parser->frame = --frame;
+	if (__builtin_expect(reader->at == reader->parser->end, 0) && frame->bracket)
+		return json_read_fail_behind(
+			reader->parser, frame->bracket, parser_text_end(reader->parser));
+	return true;
 }
 
-static inline const char *json_read_open_container(struct parser *parser, const char *at,
-	const char *end, perch_json_type type, enum step *ret_step)
+/* The value is set when its end is known. */
+HOT bool json_read_open(struct reader *reader, perch_json_type type, char bracket)
 {
-	int r = 0;
-	if (__builtin_expect(parser->frame == parser->last_frame, 0))
-		r = json_read_grow_frames(parser);
-	if (r < 0)
-		return parser_fail_with(parser, at, r);
-	perch_json_value *value = add_value(parser, type, at, 0);
-	if (!value)
-		return NULL;
+	struct parser *parser = reader->parser;
+	if (__builtin_expect(parser->frame == parser->last_frame, 0) &&
+		!json_reader_take_back(
+			reader, json_read_another_frame(json_reader_lend(reader), reader->at)))
+		return false;
 	struct json_frame *frame = ++parser->frame;
-	frame->value = value;
-	frame->name_bits = 0;
-	frame->entries = 0;
+	frame->value = json_reader_add(reader, type, reader->at + 1);
+	frame->name_bits_around = reader->name_bits;
+	frame->entries_around = reader->entries;
+	frame->bracket = bracket;
 	frame->may_repeat = false;
-	frame->end = type == PERCH_JSON_OBJECT ? '}' : ']';
-	at++;
-	if (json_read_next_byte(&at) == (type == PERCH_JSON_OBJECT ? '}' : ']'))
-		return json_read_close_container(parser, at, end, ret_step);
-	*ret_step = type == PERCH_JSON_OBJECT ? STEP_NAME : STEP_VALUE;
-	return at;
+	frame->entry_length = 0;
+	reader->name_bits = 0;
+	reader->entries = 0;
+	return true;
 }
 
-/* A number with a fraction and no exponent, or whatever else there may be. */
-static inline const char *json_read_fraction(
-	struct parser *parser, const char *start, const char *point, const char *end, uint64_t number)
+/* Whether the innermost container, in front of whose first entry this is, has none. */
+HOT bool json_read_is_empty(struct reader *reader)
 {
-	uint64_t digits = number;
-	const char *first = point + 1;
-	const char *at = json_gather_digits(first, end, &digits);
-	bool is_simple =
-		*point == '.' && at > first && (*at | 0x20) != 'e' && at - start <= JSON_SCALED_DIGITS + 1;
-	if (__builtin_expect(!is_simple, 0))
-		return parser_read_fraction(parser, start, point, end, number);
-	perch_json_value *value = add_value(parser, PERCH_JSON_NUMBER, start, (size_t)(at - start));
-	if (!value)
-		return NULL;
-	value->count = (uint32_t)(JSON_NUMBER_SCALED + (first - at));
-	value->digits = digits;
-	return at;
+	return json_reader_next_byte(reader) == reader->parser->frame->bracket;
 }
 
-/* A number without a sign. Most are whole, and are converted while they are looked at; the others
- * are looked at more closely. */
-static inline const char *json_read_number(
-	struct parser *parser, const char *start, const char *end)
+/* Behind a value: a comma leads to another. */
+HOT bool json_read_comma(struct reader *reader)
 {
-	uint64_t number = 0;
-	const char *at = start;
-	for (unsigned digit; (digit = json_digit(*at)) < 10; at++)
-		number = number * 10 + digit;
-	if (at - start > JSON_WHOLE_DIGITS || (*start == '0' && at - start > 1))
-		return parser_read_number(parser, start, end);
-	if (*at == '.' || (*at | 0x20) == 'e')
-		return json_read_fraction(parser, start, at, end, number);
-	perch_json_value *value = add_value(parser, PERCH_JSON_NUMBER, start, (size_t)(at - start));
-	if (!value)
-		return NULL;
-	value->count = JSON_NUMBER_WHOLE;
-	value->whole = (int64_t)number;
-	return at;
+	reader->entries++;
+	if (*reader->at != ',' && json_reader_next_byte(reader) != ',')
+		return false;
+	reader->at++;
+	return true;
 }
 
-/* A whole value, or the bracket that begins one. */
-static inline const char *json_read_value(
-	struct parser *parser, const char *at, const char *end, enum step *ret_step)
+HOT bool json_read_end(struct reader *reader, perch_json_type type, char bracket)
 {
-	*ret_step = STEP_BEHIND;
-	char c = json_read_next_byte(&at);
-	if (c == '"')
-		return json_read_string(parser, at, end);
-	if (is_digit(c))
-		return json_read_number(parser, at, end);
-	if (c == '{')
-		return json_read_open_container(parser, at, end, PERCH_JSON_OBJECT, ret_step);
-	if (c == '[')
-		return json_read_open_container(parser, at, end, PERCH_JSON_ARRAY, ret_step);
-	switch (c) {
-	case '-':
-		return parser_read_number(parser, at, end);
+	if (__builtin_expect(*reader->at != bracket, 0))
+		return json_read_fail_behind(reader->parser, bracket, reader->at);
+	return json_read_close(reader, type);
+}
+
+/* The brackets that open a container lead into its loop, and the bracket that closes one back into
+ * that of the container around it: jumps, so that all that is known stays in registers. */
+HOT bool json_read_containers(struct reader *reader, bool is_inside)
+{
+	char c = *reader->at;
+	if (is_inside)
+		goto behind_element;
+	goto open;
+in_object:
+	if (*reader->at != '"' && json_read_is_empty(reader)) {
+		if (!json_read_close(reader, PERCH_JSON_OBJECT))
+			return false;
+		goto closed;
+	}
+member:
+	if (!json_reader_has_room(reader) || !json_reader_name(reader))
+		return false;
+	c = json_reader_next_byte(reader);
+	if (c != '"' && (c == '{' || c == '['))
+		goto open;
+	if (!json_reader_scalar(reader, c))
+		return false;
+behind_member:
+	if (json_read_comma(reader))
+		goto member;
+	if (!json_read_end(reader, PERCH_JSON_OBJECT, '}'))
+		return false;
+	goto closed;
+in_array:
+	if (json_read_is_empty(reader)) {
+		if (!json_read_close(reader, PERCH_JSON_ARRAY))
+			return false;
+		goto closed;
+	}
+element:
+	c = json_reader_next_byte(reader);
+	if (!json_reader_has_room(reader))
+		return false;
+	if (c != '"' && (c == '{' || c == '['))
+		goto open;
+	if (!json_reader_scalar(reader, c))
+		return false;
+behind_element:
+	if (json_read_comma(reader))
+		goto element;
+	if (!json_read_end(reader, PERCH_JSON_ARRAY, ']'))
+		return false;
+closed:
+	if (reader->parser->frame->bracket == '}')
+		goto behind_member;
+	if (reader->parser->frame->bracket == ']' && reader->is_regular == reader->has_habits)
+		goto behind_element;
+	return true;
+open:
+	if (c == '{') {
+		if (json_read_open(reader, PERCH_JSON_OBJECT, '}'))
+			goto in_object;
+		return false;
+	}
+	if (json_read_open(reader, PERCH_JSON_ARRAY, ']'))
+		goto in_array;
+	return false;
+}
+
+/* The loop, twice. Where the linker puts them shall not decide how fast they are. */
+
+static __attribute__((noinline, aligned(64))) bool json_read_with_habits(
+	struct reader *shared, bool is_inside)
+{
+	struct reader reader = *shared;
+	reader.has_habits = true;
+	bool is_read = json_read_containers(&reader, is_inside);
+	*shared = reader;
+	return is_read;
+}
+
+static __attribute__((noinline, aligned(64))) bool json_read_without_habits(
+	struct reader *shared, bool is_inside)
+{
+	struct reader reader = *shared;
+	reader.has_habits = false;
+	bool is_read = json_read_containers(&reader, is_inside);
+	*shared = reader;
+	return is_read;
+}
+
+/* Reads the container that begins here, and all that is in it. */
+static const char *json_read_container(struct parser *parser, const char *at, const char *end)
+{
+	const char *text = parser->json->text;
+	struct reader reader = {
+		.parser = parser,
+		.at = at,
+		.near_end = end - text > JSON_BLOCK ? end - JSON_BLOCK : text,
+		.next = parser->next,
+		.last = parser->values_end - 1,
+		.like = parser_first_like(parser),
+		.is_regular = parser->json->length == parser->json->former_length,
+	};
+	bool is_inside = false, is_read;
+	do {
+		is_read = reader.is_regular ? json_read_with_habits(&reader, is_inside)
+									: json_read_without_habits(&reader, is_inside);
+		is_inside = true;
+	} while (is_read && parser->frame->bracket);
+	return is_read ? reader.at : NULL;
+}
+
+static const char *json_read_word_alone(
+	struct parser *parser, const char *at, perch_json_type type, struct str word)
+{
+	bool is_word = (size_t)(parser->end - at) >= word.len && !memcmp(at, word.data, word.len);
+	if (!is_word)
+		return parser_fail(parser, at, "expected true, false, null or another value");
+	return add_value(parser, type, at, word.len) ? at + word.len : NULL;
+}
+
+/* A value that is in no container. */
+static const char *json_read_alone(struct parser *parser, const char *at)
+{
+	switch (*at) {
+	case '"':
+		return parser_read_odd_string(parser, at, at + 1);
 	case 't':
-		return json_read_word(parser, at, end, PERCH_JSON_BOOL, STR("true"));
+		return json_read_word_alone(parser, at, PERCH_JSON_BOOL, STR("true"));
 	case 'f':
-		return json_read_word(parser, at, end, PERCH_JSON_BOOL, STR("false"));
+		return json_read_word_alone(parser, at, PERCH_JSON_BOOL, STR("false"));
 	case 'n':
-		return json_read_word(parser, at, end, PERCH_JSON_NULL, STR("null"));
+		return json_read_word_alone(parser, at, PERCH_JSON_NULL, STR("null"));
 	default:
-		return parser_fail(parser, at, "expected a value");
+		if (*at != '-' && !is_digit(*at))
+			return parser_fail(parser, at, "expected a value");
+		return parser_read_number(parser, at, parser->end);
 	}
-}
-
-/* What may stand behind a value: a comma, the end of the container it is in, or outside of all
- * containers the end of the text. */
-static inline const char *json_read_behind(
-	struct parser *parser, const char *at, const char *end, enum step *ret_step)
-{
-	struct json_frame *frame = parser->frame;
-	char c = *at == ',' ? ',' : json_read_next_byte(&at);
-	frame->entries++;
-	if (c == ',' && frame->end == '}') {
-		*ret_step = STEP_NAME;
-		return at + 1;
-	}
-	if (c == ',' && frame->end == ']') {
-		*ret_step = STEP_VALUE;
-		return at + 1;
-	}
-	if (c != frame->end || (!c && at != end))
-		return json_read_fail_behind(parser, at);
-	if (c)
-		return json_read_close_container(parser, at, end, ret_step);
-	*ret_step = STEP_DONE;
-	return at;
-}
-
-static const char *json_read_document(struct parser *parser, const char *at, const char *end)
-{
-	enum step step = STEP_VALUE;
-	while (step != STEP_DONE) {
-		at = json_read_value(parser, at, end, &step);
-		while (at && step == STEP_BEHIND)
-			at = json_read_behind(parser, at, end, &step);
-		if (at && step == STEP_NAME)
-			at = json_read_name(parser, at, end);
-		if (!at)
-			return NULL;
-	}
-	return at;
 }
 
 static int json_read_text(struct parser *parser, const char *end)
@@ -329,8 +287,19 @@ static int json_read_text(struct parser *parser, const char *end)
 	*parser->frame = (struct json_frame){ 0 };
 	parser->next = json->values;
 	parser->values_end = json->values + json->cap;
-	parser->near_end = end - json->text > JSON_ONE_BY_ONE ? end - JSON_ONE_BY_ONE : json->text;
-	return json_read_document(parser, json->text, end) ? 0 : parser->code;
+	parser->end = end;
+	const char *at = json->text;
+	while (json_reader_is_blank(*at))
+		at++;
+	at = *at == '{' || *at == '[' ? json_read_container(parser, at, end)
+								  : json_read_alone(parser, at);
+	if (!at)
+		return parser->code;
+	while (at < end && json_reader_is_blank(*at))
+		at++;
+	if (at < end)
+		json_read_fail_behind(parser, '\0', at);
+	return at < end ? parser->code : 0;
 }
 
 /* A text without a bracket at its end is a value alone, or broken. It is read from a copy, where a
@@ -357,7 +326,7 @@ static __attribute__((noinline)) int json_read_copy(struct parser *parser)
 static int json_read_parse(struct parser *parser)
 {
 	const char *end = parser_text_end(parser);
-	while (end > parser->json->text && json_read_is_blank(end[-1]))
+	while (end > parser->json->text && json_reader_is_blank(end[-1]))
 		end--;
 	bool has_guard = end > parser->json->text && (end[-1] == '}' || end[-1] == ']');
 	return has_guard ? json_read_text(parser, end) : json_read_copy(parser);
@@ -375,6 +344,7 @@ int perch_json_parse(perch_json *json, const char *text, size_t length,
 	json->length = length;
 	struct parser parser = { .json = json, .code = -ENOMEM };
 	int r = json_read_parse(&parser);
+	json->former_length = length;
 	if (r < 0) {
 		r = parser_report(&parser, err);
 		perch_json_clear(json);

@@ -54,28 +54,6 @@ static inline size_t json_string_decode_escape(const char **at, char out[UTF8_MA
 	return utf8_encode(character, out);
 }
 
-/* Copies plain ASCII, and returns where it ended. What is copied too far is written again, and
- * there is room for as much as stands up to `end`. Where escapes are dense, the first bytes are
- * looked at one by one, as in json_skip_ascii. */
-static inline const char *json_string_copy_plain(const char *at, const char *end, char **out)
-{
-	char *to = *out;
-	if (end - at >= JSON_ONE_BY_ONE) {
-		for (int i = 0; i < JSON_ONE_BY_ONE; i++) {
-			to[i] = at[i];
-			if (!json_plain_ascii[(unsigned char)at[i]]) {
-				*out = to + i;
-				return at + i;
-			}
-		}
-		at += JSON_ONE_BY_ONE;
-		to += JSON_ONE_BY_ONE;
-	}
-	const char *stop = json_copy_ascii(at, end, to);
-	*out = to + (stop - at);
-	return stop;
-}
-
 /* \uXXXX, or two of them that make a pair; NULL when it is neither. */
 static const char *json_string_decode_unicode(const char *at, const char *end, char **out)
 {
@@ -93,7 +71,7 @@ static const char *json_string_decode_unicode(const char *at, const char *end, c
 
 /* Decodes what is no plain ASCII and no short escape: a long one, or a byte of a character beyond;
  * NULL when it is neither. */
-static const char *json_string_decode_odd(
+static __attribute__((noinline)) const char *json_string_decode_odd(
 	const char *at, const char *end, char **out, const char **not_ascii)
 {
 	unsigned char c = (unsigned char)*at;
@@ -106,28 +84,33 @@ static const char *json_string_decode_odd(
 }
 
 /* No escape makes broken UTF-8 around it whole, so that it is judged when all is decoded. */
-const char *json_string_decode_plainly(
-	const char *text, const char *end, char *room, size_t *ret_length)
+__attribute__((aligned(64))) const char *json_string_decode_plainly(
+	const char *text, const char *at, const char *end, char *room, size_t *ret_length)
 {
 	const char *last = end - 1; /* what is read needs a byte behind it */
-	char *out = room;
+	char *out = room + (at - text);
 	const char *not_ascii = NULL; /* the first that is not */
-	const char *at = json_string_copy_plain(text, end, &out);
-	while (at && at < last) {
-		char meaning = *at == '\\' ? json_escape_meaning((unsigned char)at[1]) : '\0';
-		if (*at == '"') {
-			*ret_length = (size_t)(out - room);
-			bool is_valid = !not_ascii || utf8_is_valid(not_ascii, (size_t)(out - not_ascii));
-			return is_valid ? at : NULL;
-		}
+	if (at - text <= JSON_BLOCK && end - text >= JSON_BLOCK)
+		memcpy(room, text, JSON_BLOCK);
+	else
+		memcpy(room, text, (size_t)(at - text));
+	while (at < last) {
+		char c = *at;
+		char meaning = c == '\\' ? json_escape_meaning((unsigned char)at[1]) : '\0';
 		if (meaning) {
 			*out++ = meaning;
 			at += 2;
+		} else if (c == '"') {
+			*ret_length = (size_t)(out - room);
+			bool is_valid = !not_ascii || utf8_is_valid(not_ascii, (size_t)(out - not_ascii));
+			return is_valid ? at : NULL;
 		} else {
 			at = json_string_decode_odd(at, end, &out, &not_ascii);
+			if (!at)
+				return NULL;
 		}
-		if (at)
-			at = json_string_copy_plain(at, end, &out);
+		if (at < last && *at != '\\')
+			at = json_copy_dense(at, end, &out);
 	}
 	return NULL;
 }

@@ -1,5 +1,5 @@
 /* Numbers and strings: what stands inside a value that is no container. */
-#include "data/json_parser.h"
+#include "data/json_reader.h"
 
 #include <stdlib.h>
 
@@ -100,21 +100,26 @@ static const char *json_token_read_escape(struct parser *parser, const char *at,
 	return parser_fail(parser, at + 1, "expected one of \" \\ / b f n r t u behind a backslash");
 }
 
-/* Finds room to decode a string into, once for the whole text: a string at some offset of the text
- * has its room at that offset. */
-static char *json_token_room(struct parser *parser, const char *start)
+static __attribute__((cold, noinline)) bool json_token_make_room(perch_json *json, size_t need)
 {
+	free(json->decoded);
+	json->decoded = malloc(need);
+	json->decoded_size = json->decoded ? need : 0;
+	return json->decoded != NULL;
+}
+
+/* Finds room to decode a string into, once for the whole text: a string at some offset of the text
+ * has its room at that offset, and half a page beside it. Some processors take a place that is to
+ * be read for one that was just written when both are at the same place of a page. */
+static inline char *json_token_room(struct parser *parser, const char *start)
+{
+	enum { PAGE = 4096 };
 	perch_json *json = parser->json;
-	size_t need = json->length * json_growth(json);
-	if (__builtin_expect(json->decoded_size < need, 0)) {
-		free(json->decoded);
-		json->decoded_size = 0;
-		json->decoded = malloc(need);
-		if (!json->decoded)
-			return NULL;
-		json->decoded_size = need;
-	}
-	return json->decoded + (size_t)(start - json->text) * json_growth(json);
+	size_t need = json->length * json_growth(json) + PAGE;
+	if (__builtin_expect(json->decoded_size < need, 0) && !json_token_make_room(json, need))
+		return NULL;
+	size_t beside = ((uintptr_t)json->text + PAGE / 2 - (uintptr_t)json->decoded) % PAGE;
+	return json->decoded + beside + (size_t)(start - json->text) * json_growth(json);
 }
 
 /* Reads plain characters and checks their UTF-8. */
@@ -166,29 +171,41 @@ static const char *json_token_add_decoded(
 	return behind;
 }
 
-/* A string with an escape is decoded at once, in one pass, where nothing else is remarkable. */
-const char *parser_read_odd_string(struct parser *parser, const char *start, const char *at)
+/* The rest of a string in which something is remarkable beside short escapes, or broken. */
+static __attribute__((noinline)) const char *json_token_read_any_string(
+	struct parser *parser, const char *start, const char *at)
 {
 	const char *end = parser_text_end(parser);
 	bool differs = false;
-	char *room = NULL;
-	if (peek(at, end) == '\\') {
-		room = json_token_room(parser, start);
-		if (!room)
-			return parser_fail_with(parser, at, -ENOMEM);
-		size_t length;
-		const char *quote = json_string_decode_plainly(start + 1, end, room, &length);
-		if (quote)
-			return json_token_add_decoded(parser, start, quote + 1, room, length);
-	}
 	at = json_token_check_string(parser, at, end, &differs);
 	if (!at)
 		return NULL;
 	if (!differs)
 		return add_string(parser, start, at + 1);
-	room = json_token_room(parser, start);
+	char *room = json_token_room(parser, start);
 	if (!room)
 		return parser_fail_with(parser, at, -ENOMEM);
 	return json_token_add_decoded(
 		parser, start, at + 1, room, json_string_decode(start + 1, at, room));
+}
+
+/* A string with an escape is decoded at once, in one pass, where nothing else is remarkable. */
+const char *parser_read_odd_string(struct parser *parser, const char *start, const char *at)
+{
+	const char *end = parser_text_end(parser);
+	if (peek(at, end) != '\\')
+		return json_token_read_any_string(parser, start, at);
+	char *room = json_token_room(parser, start);
+	if (!room)
+		return parser_fail_with(parser, at, -ENOMEM);
+	size_t length;
+	const char *quote = json_string_decode_plainly(start + 1, at, end, room, &length);
+	if (!quote)
+		return json_token_read_any_string(parser, start, at);
+	return json_token_add_decoded(parser, start, quote + 1, room, length);
+}
+
+const char *json_reader_plain_end(const char *at, const char *end)
+{
+	return *at == '\\' ? at : json_skip_ascii_blocks(at, end);
 }

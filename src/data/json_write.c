@@ -12,13 +12,6 @@
 #include "data/json_quick.h"
 #include "data/json_scan.h"
 
-/* Room for `extra` bytes, to be written without further checks. */
-static inline bool json_write_has_room(struct buf *out, size_t extra)
-{
-	bool fits = extra <= out->cap - out->len && !out->failed;
-	return __builtin_expect(fits, 1) || buf_reserve(out, extra) == 0;
-}
-
 static __attribute__((noinline)) void json_write_append_line_break(struct perch_json_writer *writer)
 {
 	buf_append_char(writer->out, '\n');
@@ -26,168 +19,138 @@ static __attribute__((noinline)) void json_write_append_line_break(struct perch_
 		buf_append_text(writer->out, "  ");
 }
 
-/* The same as below where it takes more than a comma. */
-static __attribute__((noinline)) char *json_write_begin_slowly(
+/* Where the next name or value goes. How much was `used` of it is counted apart from the length of
+ * the text in front of it, which the call before has only just written: so there is nothing that
+ * waits for it but the next one. */
+struct json_spot {
+	char *to; /* NULL: without memory */
+	size_t used;
+};
+
+/* Whether there is room for `extra` bytes and a comma, and nothing but that has to stand in front
+ * of what is written next. What is written often has two ways from here, so that the short one need
+ * not keep anything for the other. */
+static inline bool json_write_is_simple(const struct perch_json_writer *writer, size_t extra)
+{
+	const struct buf *out = writer->out;
+	bool is_simple = extra < out->cap - out->len && writer->style == PERCH_JSON_COMPACT;
+	return __builtin_expect(is_simple, 1);
+}
+
+static inline struct json_spot json_write_begin_simply(const struct perch_json_writer *writer)
+{
+	const struct buf *out = writer->out;
+	size_t comma = writer->place == JSON_NEXT;
+	char *to = out->data + out->len;
+	*to = ',';
+	return (struct json_spot){ .to = to + comma, .used = comma };
+}
+
+static __attribute__((noinline)) struct json_spot json_write_begin_fully(
 	struct perch_json_writer *writer, size_t extra)
 {
 	struct buf *out = writer->out;
-	if (!json_write_has_room(out, extra + 1))
-		return NULL;
+	if (!json_has_room(out, extra + 1))
+		return (struct json_spot){ 0 };
 	if (writer->place == JSON_NEXT)
 		buf_append_char(out, ',');
 	if (writer->style == PERCH_JSON_PRETTY && writer->depth && writer->place != JSON_BEHIND_NAME)
 		json_write_append_line_break(writer);
-	return json_write_has_room(out, extra) ? out->data + out->len : NULL;
+	if (!json_has_room(out, extra))
+		return (struct json_spot){ 0 };
+	return (struct json_spot){ .to = out->data + out->len };
 }
 
 /* Writes what has to stand between what was written last and the next name or value, for which
- * there is room for `extra` bytes then; NULL without memory. */
-static inline char *json_write_begin(struct perch_json_writer *writer, size_t extra)
+ * there is room for `extra` bytes then. */
+static inline struct json_spot json_write_begin(struct perch_json_writer *writer, size_t extra)
 {
-	struct buf *out = writer->out;
-	bool is_simple = extra < out->cap - out->len && writer->style == PERCH_JSON_COMPACT;
-	if (__builtin_expect(!is_simple, 0))
-		return json_write_begin_slowly(writer, extra);
-	char *to = out->data + out->len;
-	*to = ',';
-	return to + (writer->place == JSON_NEXT);
+	return json_write_is_simple(writer, extra) ? json_write_begin_simply(writer)
+											   : json_write_begin_fully(writer, extra);
 }
 
-/* Takes what was written up to `to`. */
+/* Takes what was written to the spot. */
 static inline void json_write_end(
-	struct perch_json_writer *writer, const char *to, enum json_place place)
+	struct perch_json_writer *writer, struct json_spot spot, size_t length, enum json_place place)
 {
-	if (to)
-		writer->out->len = (size_t)(to - writer->out->data);
 	writer->place = place;
+	if (spot.to)
+		writer->out->len += spot.used + length;
 }
 
-static const char short_form[128] = {
-	['"'] = '"',
-	['\\'] = '\\',
-	['\b'] = 'b',
-	['\t'] = 't',
-	['\n'] = 'n',
-	['\f'] = 'f',
-	['\r'] = 'r',
-};
+/* The end of a name, and in the pretty style a blank; of a string the first byte. */
+static const char json_write_tail[] = "\": ";
 
-static void json_write_append_escape(struct buf *out, unsigned char c)
+static inline size_t json_write_tail_of_name(const struct perch_json_writer *writer)
 {
-	static const char hex[] = "0123456789abcdef";
-	char escape[] = { '\\', short_form[c & 0x7F] };
-	if (escape[1]) {
-		buf_append(out, escape, sizeof(escape));
+	return writer->style == PERCH_JSON_PRETTY ? 3 : 2;
+}
+
+/* The rest of a string in whose room nothing but plain ASCII was expected: from `to` on. */
+static __attribute__((noinline)) void json_write_odd_string(
+	struct buf *out, const char *to, const char *at, const char *end, size_t tail)
+{
+	out->len = (size_t)(to - out->data);
+	if (json_escape_append(out, at, end))
+		buf_append(out, json_write_tail, tail);
+}
+
+/* A string between its quotes, and as much of the tail as is behind it. */
+static inline void json_write_quoted_at(struct perch_json_writer *writer, struct json_spot spot,
+	struct str string, size_t tail, enum json_place place)
+{
+	writer->place = place;
+	if (!spot.to)
+		return;
+	const char *start = string.len ? string.data : "";
+	const char *end = start + string.len;
+	*spot.to = '"';
+	const char *at = json_copy_ascii(start, end, spot.to + 1);
+	if (__builtin_expect(at != end, 0)) {
+		json_write_odd_string(writer->out, spot.to + 1 + (at - start), at, end, tail);
 		return;
 	}
-	char long_form[] = { '\\', 'u', '0', '0', hex[c >> 4], hex[c & 15] };
-	buf_append(out, long_form, sizeof(long_form));
+	memcpy(spot.to + 1 + string.len, json_write_tail, sizeof(json_write_tail) - 1);
+	json_write_end(writer, spot, 1 + string.len + tail, place);
 }
 
-/* ASCII with escapes among it, as far as it goes, into a buffer with room for all of it. */
-static const char *json_write_append_ascii(struct buf *out, const char *at, const char *end)
+static __attribute__((noinline)) void json_write_quoted_slowly(
+	struct perch_json_writer *writer, struct str string, size_t tail, enum json_place place)
 {
-	char *to = out->data + out->len;
-	for (; at < end && (unsigned char)*at < 0x80; at++) {
-		unsigned char c = (unsigned char)*at;
-		if (json_plain_ascii[c]) {
-			*to++ = (char)c;
-		} else if (short_form[c]) {
-			*to++ = '\\';
-			*to++ = short_form[c];
-		} else {
-			out->len = (size_t)(to - out->data);
-			json_write_append_escape(out, c);
-			to = out->data + out->len;
-		}
-	}
-	out->len = (size_t)(to - out->data);
-	return at;
+	struct json_spot spot = json_write_begin(writer, string.len + sizeof(json_write_tail));
+	json_write_quoted_at(writer, spot, string, tail, place);
 }
 
-/* The slower part of a string, from the first byte that is not plain ASCII:
- * leaves room for the quote at the end, or nothing without memory. */
-static bool json_write_append_odd_part(struct buf *out, const char *at, const char *end)
+static inline void json_write_quoted(
+	struct perch_json_writer *writer, struct str string, size_t tail, enum json_place place)
 {
-	enum { SHORT = 256, ESCAPE_MOST = 6 };
-	if (end - at <= SHORT && json_write_has_room(out, (size_t)(end - at) * ESCAPE_MOST + 1))
-		at = json_write_append_ascii(out, at, end);
-	while (at < end) {
-		const char *stop = at;
-		if ((unsigned char)*at < 0x80) {
-			json_write_append_escape(out, (unsigned char)*stop++);
-		} else {
-			unsigned high = 0;
-			stop = json_scan(at, end, &high);
-			utf8_append_replaced(out, at, (size_t)(stop - at));
-		}
-		if (!json_write_has_room(out, (size_t)(end - stop) + 1))
-			return false;
-		at = json_copy_ascii(stop, end, out->data + out->len);
-		out->len += (size_t)(at - stop);
-	}
-	return true;
+	if (json_write_is_simple(writer, string.len + sizeof(json_write_tail)))
+		json_write_quoted_at(writer, json_write_begin_simply(writer), string, tail, place);
+	else
+		json_write_quoted_slowly(writer, string, tail, place);
 }
 
-static size_t json_write_ascii_size(unsigned char c)
+static inline void json_write_bracket_at(
+	struct perch_json_writer *writer, struct json_spot spot, char bracket)
 {
-	return short_form[c] ? sizeof("\\n") - 1 : c < 0x20 ? sizeof("\\u0000") - 1 : 1;
+	if (spot.to)
+		*spot.to = bracket;
+	json_write_end(writer, spot, 1, JSON_FIRST);
+	writer->depth++;
 }
 
-size_t json_written_size(struct str text)
+static __attribute__((noinline)) void json_write_bracket_slowly(
+	struct perch_json_writer *writer, char bracket)
 {
-	size_t size = 0;
-	while (text.len) {
-		uint32_t character;
-		size_t len = 1;
-		if ((unsigned char)text.data[0] < 0x80) {
-			size += json_write_ascii_size((unsigned char)text.data[0]);
-		} else {
-			char written[UTF8_MAX];
-			len = utf8_decode(text.data, text.len, &character);
-			size += utf8_encode(character, written);
-		}
-		text = (struct str){ text.data + len, text.len - len };
-	}
-	return size;
-}
-
-/* The rest of a string in whose room nothing but plain ASCII was expected; leaves room for two
- * bytes behind it. */
-static __attribute__((noinline)) char *json_write_odd_string(
-	struct buf *out, char *to, const char *at, const char *end)
-{
-	out->len = (size_t)(to - out->data);
-	if (!json_write_append_odd_part(out, at, end) || !json_write_has_room(out, sizeof("\": ")))
-		return NULL;
-	return out->data + out->len;
-}
-
-/* A string and its quotes, to a place with room for it if nothing in it needs an escape. */
-static inline char *json_write_put_string(
-	struct buf *out, char *to, const char *text, size_t length)
-{
-	if (!to)
-		return NULL;
-	const char *start = length ? text : "";
-	const char *end = start + length;
-	*to++ = '"';
-	const char *at = json_copy_ascii(start, end, to);
-	to += at - start;
-	if (__builtin_expect(at != end, 0))
-		to = json_write_odd_string(out, to, at, end);
-	if (to)
-		*to++ = '"';
-	return to;
+	json_write_bracket_at(writer, json_write_begin(writer, 1), bracket);
 }
 
 static inline void json_write_begin_container(struct perch_json_writer *writer, char bracket)
 {
-	char *to = json_write_begin(writer, 1);
-	if (to)
-		*to++ = bracket;
-	json_write_end(writer, to, JSON_FIRST);
-	writer->depth++;
+	if (json_write_is_simple(writer, 1))
+		json_write_bracket_at(writer, json_write_begin_simply(writer), bracket);
+	else
+		json_write_bracket_slowly(writer, bracket);
 }
 
 static inline void json_write_end_container(struct perch_json_writer *writer, char bracket)
@@ -196,10 +159,13 @@ static inline void json_write_end_container(struct perch_json_writer *writer, ch
 	writer->depth--;
 	if (writer->style == PERCH_JSON_PRETTY && writer->place == JSON_NEXT)
 		json_write_append_line_break(writer);
-	if (__builtin_expect(out->len < out->cap, 1))
-		out->data[out->len++] = bracket;
-	else
+	size_t length = out->len;
+	if (__builtin_expect(length < out->cap, 1)) {
+		out->data[length] = bracket;
+		out->len = length + 1;
+	} else {
 		buf_append_char(out, bracket);
+	}
 	writer->place = JSON_NEXT;
 }
 
@@ -223,47 +189,50 @@ void perch_json_end_array(perch_json_writer *writer)
 	json_write_end_container(writer, ']');
 }
 
-/* The colon behind a name, and the blank that the pretty style puts there. */
-static inline char *json_write_put_colon(struct perch_json_writer *writer, char *to)
-{
-	memcpy(to, ": ", 2);
-	return to + (writer->style == PERCH_JSON_PRETTY ? 2 : 1);
-}
-
 void perch_json_write_name_n(perch_json_writer *writer, const char *name, size_t length)
 {
-	char *to = json_write_begin(writer, length + sizeof("\"\": "));
-	to = json_write_put_string(writer->out, to, name, length);
-	if (to)
-		to = json_write_put_colon(writer, to);
-	json_write_end(writer, to, JSON_BEHIND_NAME);
+	struct str string = { name, length };
+	json_write_quoted(writer, string, json_write_tail_of_name(writer), JSON_BEHIND_NAME);
 }
 
 void perch_json_write_string_n(perch_json_writer *writer, const char *text, size_t length)
 {
-	char *to = json_write_begin(writer, length + 2);
-	to = json_write_put_string(writer->out, to, text, length);
-	json_write_end(writer, to, JSON_NEXT);
+	json_write_quoted(writer, (struct str){ text, length }, 1, JSON_NEXT);
 }
 
 void perch_json_write_raw(perch_json_writer *writer, const char *text, size_t length)
 {
-	char *to = json_write_begin(writer, length);
-	if (to && length)
-		memcpy(to, text, length);
-	json_write_end(writer, to ? to + length : NULL, JSON_NEXT);
+	struct json_spot spot = json_write_begin(writer, length);
+	if (spot.to && length)
+		memcpy(spot.to, text, length);
+	json_write_end(writer, spot, length, JSON_NEXT);
+}
+
+static inline void json_write_number_at(
+	perch_json_writer *writer, struct json_spot spot, bool is_negative, uint64_t magnitude)
+{
+	size_t length = is_negative;
+	if (spot.to) {
+		*spot.to = '-';
+		length += json_quick_whole(magnitude, spot.to + length);
+	}
+	json_write_end(writer, spot, length, JSON_NEXT);
+}
+
+static __attribute__((noinline)) void json_write_number_slowly(
+	perch_json_writer *writer, bool is_negative, uint64_t magnitude)
+{
+	struct json_spot spot = json_write_begin(writer, JSON_WHOLE_MAX + 1);
+	json_write_number_at(writer, spot, is_negative, magnitude);
 }
 
 static inline void json_write_number(
 	perch_json_writer *writer, bool is_negative, uint64_t magnitude)
 {
-	char *to = json_write_begin(writer, JSON_WHOLE_MAX + 1);
-	if (to) {
-		*to = '-';
-		to += is_negative;
-		to += json_quick_whole(magnitude, to);
-	}
-	json_write_end(writer, to, JSON_NEXT);
+	if (json_write_is_simple(writer, JSON_WHOLE_MAX + 1) && magnitude < JSON_EIGHT_DIGITS)
+		json_write_number_at(writer, json_write_begin_simply(writer), is_negative, magnitude);
+	else
+		json_write_number_slowly(writer, is_negative, magnitude);
 }
 
 void perch_json_write_int64(perch_json_writer *writer, int64_t number)
@@ -276,15 +245,28 @@ void perch_json_write_uint64(perch_json_writer *writer, uint64_t number)
 	json_write_number(writer, false, number);
 }
 
-/* A word of up to eight bytes. */
-static inline void json_write_word(perch_json_writer *writer, const char word[8], size_t length)
+static inline void json_write_word_at(
+	perch_json_writer *writer, struct json_spot spot, struct str word)
 {
-	char *to = json_write_begin(writer, 8);
-	if (to) {
-		memcpy(to, word, 8);
-		to += length;
-	}
-	json_write_end(writer, to, JSON_NEXT);
+	if (spot.to)
+		memcpy(spot.to, word.data, 8);
+	json_write_end(writer, spot, word.len, JSON_NEXT);
+}
+
+static __attribute__((noinline)) void json_write_word_slowly(
+	perch_json_writer *writer, struct str word)
+{
+	json_write_word_at(writer, json_write_begin(writer, 8), word);
+}
+
+/* A word, filled up to eight bytes with blanks. */
+static inline void json_write_word(perch_json_writer *writer, const char *blanked, size_t length)
+{
+	struct str word = { blanked, length };
+	if (json_write_is_simple(writer, 8))
+		json_write_word_at(writer, json_write_begin_simply(writer), word);
+	else
+		json_write_word_slowly(writer, word);
 }
 
 void perch_json_write_double(perch_json_writer *writer, double number)
@@ -293,10 +275,9 @@ void perch_json_write_double(perch_json_writer *writer, double number)
 		perch_json_write_null(writer);
 		return;
 	}
-	char *to = json_write_begin(writer, JSON_DOUBLE_MAX);
-	if (to)
-		to += json_format_double(number, to);
-	json_write_end(writer, to, JSON_NEXT);
+	struct json_spot spot = json_write_begin(writer, JSON_DOUBLE_MAX);
+	size_t length = spot.to ? json_format_double(number, spot.to) : 0;
+	json_write_end(writer, spot, length, JSON_NEXT);
 }
 
 void perch_json_write_bool(perch_json_writer *writer, bool value)
@@ -331,9 +312,9 @@ static const char *json_write_skip_token(const char *at, const char *end)
 static const char *json_write_copy_token(perch_json_writer *writer, const char *at, const char *end)
 {
 	const char *stop = json_write_skip_token(at, end);
-	char *to = json_write_begin(writer, (size_t)(stop - at));
-	json_write_end(writer, to, JSON_NEXT);
-	if (to)
+	struct json_spot spot = json_write_begin(writer, (size_t)(stop - at));
+	json_write_end(writer, spot, 0, JSON_NEXT);
+	if (spot.to)
 		utf8_append_replaced(writer->out, at, (size_t)(stop - at));
 	return stop;
 }
@@ -355,9 +336,8 @@ void perch_json_write_value(perch_json_writer *writer, const perch_json_value *v
 		} else if (c == '}' || c == ']') {
 			json_write_end_container(writer, c);
 		} else if (c == ':') {
-			char *to =
-				json_write_has_room(writer->out, 2) ? writer->out->data + writer->out->len : NULL;
-			json_write_end(writer, to ? json_write_put_colon(writer, to) : NULL, JSON_BEHIND_NAME);
+			buf_append(writer->out, json_write_tail + 1, json_write_tail_of_name(writer) - 1);
+			writer->place = JSON_BEHIND_NAME;
 		} else if (!json_write_ends_token(c)) {
 			at = json_write_copy_token(writer, at, end);
 			continue;

@@ -194,10 +194,12 @@ START_TEST(scanners_agree)
 		size_t ascii = 0;
 		while (ascii < length && json_plain_ascii[(unsigned char)text[ascii]])
 			ascii++;
-		if (length >= JSON_ONE_BY_ONE) {
-			const char *skipped = ascii < length ? text + ascii : end - 1;
-			ck_assert_ptr_eq(json_skip_ascii(text, end), skipped);
-		}
+		const char *skipped = ascii < length || !length ? text + ascii : end - 1;
+		ck_assert_ptr_eq(json_skip_ascii_bytes(text, end), skipped);
+		ck_assert_ptr_eq(json_skip_ascii_blocks(text, end), skipped);
+		if (length >= JSON_BLOCK)
+			ck_assert_ptr_eq(
+				json_skip_ascii_once(text), text + (ascii < JSON_BLOCK ? ascii : JSON_BLOCK));
 		_cleanup_free_ char *copy = malloc(length ? length : 1);
 		ck_assert_ptr_eq(json_copy_ascii(text, end, copy), text + ascii);
 		ck_assert_mem_eq(copy, text, ascii);
