@@ -187,7 +187,8 @@ accelerator() {
         echo "$MACHINES_ACCEL"
     elif [ "$(uname -m)" = x86_64 ] && [ "${2##*/}" = amd64 ] && [ -w /dev/kvm ] &&
         guest_words=' perch.probe' && export guest_words &&
-        timeout 30 ${MACHINES_UNDER:-} "$0" --start "$1" "$2" "$3" "$(emulator amd64 kvm)" 2>/dev/null | grep -q 'perch is here'; then
+        { timeout 30 ${MACHINES_UNDER:-} "$0" --start "$1" "$2" "$3" "$(emulator amd64 kvm)" |
+            grep -q 'perch is here'; } 2>/dev/null; then
         echo kvm
     else
         echo tcg
