@@ -197,6 +197,7 @@ accelerator() {
 
 # boot NAME: to its end. The guest's own disks stay as they are.
 boot() {
+    case $top in /tmp/* | /run/*) die "a guest has its own /tmp and /run, and would not see $top" ;; esac
     tree=$cache/$(of "$1" 3)
     version=$(version_of "$1") || exit 1
     if ! root_image "$tree" || ! initramfs "$place/initramfs" "$tree" "$version" ||
