@@ -54,7 +54,7 @@ class Questions(Kind):
         was_raw = is_struck = False
         end = os.pidfd_open(host)
         while True:
-            ready, _, _ = select.select([self.ours, end], [], [], AGAIN if is_struck else None)
+            ready, _, _ = select.select([self.ours, end], [], [], AGAIN)  # what could not be drawn wakes nobody
             if self.ours in ready:
                 os.read(self.ours, 65536)
             was_raw |= self.is_raw()
