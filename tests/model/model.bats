@@ -72,6 +72,7 @@ right() {
     found unseen-time "what a call has left in /tmp is seen by the next one"
     found unseen-cover "a call sees what is hidden from it"
     found unseen-change "a call sees what is hidden from it"
+    found unseen-move "a call sees what is hidden from it"
     found dead-init "a call is given a room that is dead"
 }
 
@@ -93,7 +94,7 @@ right() {
     found unseen-mount "a policy that would not be made any more"
     found unproven-policy "a policy that would not be made any more"
     found old-policy "a policy that would not be made any more"
-    found unwatched-room "a call sees other files than its paths lead to"
+    found unwatched-room "a call sees what is hidden from it"
 }
 
 @test "found: rooms that stay" {

@@ -54,16 +54,18 @@ BUGS = {
         "return room_is_empty(room) &&\n\t\tpicture_is_same", "return picture_is_same"),),
     "unseen-file": ((
         "fingerprint_is_same(&now, &picture->drawn)", "(true || fingerprint_is_same(&now, &picture->drawn))"),),
-    "unseen-cover": (("return !picture_may_have_new_covers(picture) ||", "return !picture_may_have_new_covers(picture) || true ||"),),
-    "unseen-change": (("\t\t\tfingerprint_is_same(&now, &picture->covers));", "\t\t\t(true || fingerprint_is_same(&now, &picture->covers)));"),),
+    "unseen-cover": ((
+        "(!picture_may_have_new_covers(picture) &&", "((!picture_may_have_new_covers(picture) || true) &&"),),
+    "unseen-move": (("reuse_pool_is_alike, wanted, true", "reuse_pool_is_alike, wanted, false"),),
+    "unseen-change": (("fingerprint_is_same(&now, &picture->covers)", "(true || fingerprint_is_same(&now, &picture->covers))"),),
     "unseen-time": ((
         "\tpicture_add_time(out, &info.st_ctim);\n", ""),),
     "unseen-orphan": (("n < 0 ? -EIO : n == 0", "n < 0 ? -EIO : 1"),),
     "dead-init": ((
         "is_empty && pidfd_wait(room->pidfd, 0) == 0", "is_empty"),),
     "two-in-a-room": ((
-        "\t\t*link = found->reuse.next;\n\t\tpool->count--;\n\t\tif (reuse_pool_is_as_new(found))\n\t\t\treturn found;\n",
-        "\t\tif (reuse_pool_is_as_new(found))\n\t\t\treturn found;\n\t\t*link = found->reuse.next;\n\t\tpool->count--;\n"),),
+        "\t\t*link = found->reuse.next;\n\t\tpool->count--;\n\t\tif (reuse_pool_is_as_new(found, may_have_moved))\n\t\t\treturn found;\n",
+        "\t\tif (reuse_pool_is_as_new(found, may_have_moved))\n\t\t\treturn found;\n\t\t*link = found->reuse.next;\n\t\tpool->count--;\n"),),
     "pool-of-a-fork": (("return pool->owner != getpid() || ", "return "),),
     "rooms-of-a-fork": (("bool are_ours = pool->owner == getpid();", "bool are_ours = true;"),),
     "old-mounts": (("sandbox->reuse.age != pool->age || ", ""),),

@@ -46,6 +46,7 @@ static struct model_room rooms[ROOMS];
 static int runner;              /* who goes on: THE_HOST, or a fork of it */
 static unsigned mounted, moved; /* how often mounts and paths have changed outside */
 static bool is_change_reported; /* that of the mounts */
+static bool have_covers_moved;  /* with what they cover */
 static bool tells_orphans;      /* as kernels do */
 static bool is_over;            /* nothing counts any more: memory is freed */
 
@@ -189,11 +190,6 @@ static int model_stat(uint64_t number, struct stat *info)
 	return 0;
 }
 
-static int model_stat_in(int root, struct stat *info)
-{
-	return model_stat(room_by(root)->is_uncovered, info);
-}
-
 static int model_stat_fd(int fd, struct stat *info)
 {
 	bool is_tmp = (fd & KIND) == TMP;
@@ -208,10 +204,17 @@ static int model_space(int fd, struct statfs *space)
 	return 0;
 }
 
-static int model_root(struct statx *info)
+/* Our root, or what covers something in a room. */
+static int model_statx(int directory, struct statx *info)
 {
-	*info = (struct statx){ .stx_mask = STATX_MNT_ID, .stx_mnt_id = 1 };
+	bool is_cover = directory >= 0 && !room_by(directory)->is_uncovered;
+	*info = (struct statx){ .stx_mask = STATX_MNT_ID, .stx_mnt_id = is_cover ? 2 : 1 };
 	return 0;
+}
+
+static unsigned names_changed(void)
+{
+	return 1 + moved + have_covers_moved;
 }
 
 static bool model_tell_once(bool *is_told)

@@ -98,15 +98,14 @@ static int model_filter(struct bpf *bpf)
 #define getpid() runner
 #define poll(fds, count, timeout) model_poll(fds)
 #define stat(path, info) model_stat(1, info)
-#define statx(directory, path, flags, mask, info) model_root(info)
+#define statx(directory, path, flags, mask, info) ((void)(path), model_statx(directory, info))
 #define fstat(fd, info) model_stat_fd(fd, info)
-#define fstatat(root, path, info, flags) ((void)(path), model_stat_in(root, info))
 #define fstatfs(fd, space) model_space(fd, space)
 #define flistxattr(fd, list, size) ((void)(fd), 0)
 #define landlock_abi() 7
 #define scratch_parent() strdup("/tmp/perch")
-#define path_record_is_same(record) ((record)->count == moved + 1)
-#define sandbox_add_ways(sandbox, record) ((void)((record)->count = moved + 1))
+#define path_record_is_same(record) ((record)->count == names_changed())
+#define sandbox_add_ways(sandbox, record) ((void)((record)->count = names_changed()))
 #define sandbox_protect(...) 0
 #define sandbox_look_first(sandbox, err) model_look_first(sandbox)
 #define sandbox_look model_look
@@ -154,6 +153,7 @@ enum {
 	MOUNTS_CHANGE,
 	PATHS_CHANGE,
 	COVERS_GO,
+	COVERS_MOVE,
 	NOBODY_CALLS,
 	HOST_FORKS,
 	HOST_IS_KILLED,
@@ -208,7 +208,8 @@ static void world_begin(void)
 	host = (perch_host){ 0 };
 	runner = THE_HOST;
 	mounted = moved = 0;
-	is_dead = is_over = is_wrong = is_change_reported = have_covers_gone = false;
+	is_dead = is_over = is_wrong = is_change_reported = false;
+	have_covers_gone = have_covers_moved = false;
 	of_the_host = NULL;
 	memset(watchers, 0, sizeof(watchers));
 	if (is_remembering)
@@ -262,10 +263,12 @@ static uint32_t world_can(void)
 		can = opens;
 	bool is_idle = !call_is_under_way(&calls[0]) && !call_is_under_way(&calls[1]);
 	if (is_outside) {
-		unsigned changes = mounted + moved + have_covers_gone; /* each room outlives few */
+		unsigned changes = mounted + moved + have_covers_gone + have_covers_moved; /* each room outlives few */
 		can |= mounted < MOUNTS_MAX && changes < CHANGES_MAX ? 1U << MOUNTS_CHANGE : 0;
 		can |= moved < PATHS_MAX && changes < CHANGES_MAX ? 1U << PATHS_CHANGE : 0;
 		can |= have_covers_gone || is_remembering || changes == CHANGES_MAX ? 0 : 1U << COVERS_GO;
+		/* What moves before a sandbox is opened for a policy could move a moment later as well. */
+		can |= have_covers_moved || changes == CHANGES_MAX || opens ? 0 : 1U << COVERS_MOVE;
 		can |= is_remembering && can >> PATHS_CHANGE & 1 ? 1U << PATHS_CHANGE_UNTOLD : 0;
 	} else {
 		can |= pool_first() && room_in(pool_first())->has_init ? 1U << POOLED_LOSES_INIT : 0;
@@ -445,14 +448,27 @@ static void host_is_killed(void)
 			model_end_room(&rooms[i]);
 }
 
+static void covers_leave(bool is_reported)
+{
+	for (unsigned i = 0; i < ROOMS; i++) {
+		rooms[i].is_uncovered = true;
+		rooms[i].is_cover_reported &= !is_reported;
+	}
+}
+
 /* The kernel takes what covers it away, in every room that there is. */
 static void covers_go(void)
 {
 	have_covers_gone = true;
-	for (unsigned i = 0; i < ROOMS; i++) {
-		rooms[i].is_uncovered = true;
-		rooms[i].is_cover_reported = false;
-	}
+	covers_leave(true);
+}
+
+/* What covers it has another name by now, which no room is told. */
+static void covers_move(void)
+{
+	have_covers_moved = true;
+	model_tell_watchers(IN_CREATE);
+	covers_leave(false);
 }
 
 static void orphan_exits(void)
@@ -482,6 +498,9 @@ static void world_do(unsigned event)
 		break;
 	case COVERS_GO:
 		covers_go();
+		break;
+	case COVERS_MOVE:
+		covers_move();
 		break;
 	case NOBODY_CALLS:
 		nobody_calls();
@@ -516,7 +535,8 @@ static const char *world_describe(unsigned event)
 		"leaves a process that escapes a listing", "exits", "is closed", "loses its room's init" };
 	static const char *const others[] = { "the init of a room that waits is killed",
 		"a process that was left exits", "something is mounted outside", "a path leads elsewhere",
-		"a hidden file is replaced outside", "nobody calls for a while",
+		"a hidden file is replaced outside",
+		"a hidden file is moved outside, and there is another", "nobody calls for a while",
 		"the host forks, and the fork goes on", "the host is killed", "call 1 is opened",
 		"call 2 is opened", "a path leads elsewhere, and the kernel has lost events" };
 	static char text[80];
@@ -579,7 +599,7 @@ static void world_mix(void)
 		sandbox_mix(pooled);
 	explorer_mix(mounted * 4 + moved);
 	explorer_mix((uint64_t)runner * 4 + is_dead * 2U + is_change_reported);
-	explorer_mix(have_covers_gone);
+	explorer_mix(have_covers_gone + 2U * have_covers_moved);
 	if (is_remembering)
 		memory_mix();
 }

@@ -94,8 +94,8 @@ static char *run_once(const char *script)
 static void assert_said(char *said, bool is_new, const char *expected)
 {
 	ck_assert_int_ge(atol(said), FIRST);
-	ck_assert_msg((atol(said) == FIRST) == is_new, "%s", is_new ? "used again" : "not used again");
 	ck_assert_str_eq(strchr(said, '\n') + 1, expected);
+	ck_assert_msg((atol(said) == FIRST) == is_new, "%s", is_new ? "used again" : "not used again");
 	free(said);
 }
 
@@ -169,6 +169,56 @@ QUARTERS_TEST(a_secret_that_was_replaced_meanwhile_is_hidden)
 	assert_said(run_with(&policy, script), false, "");
 	quarters_prepare("echo new >home/other; mv home/other home/.netrc");
 	assert_said(run_with(&policy, script), true, "");
+	end();
+}
+
+/* A reader of everything here but secrets, in a room that is used again; then something is moved
+ * outside, with what covered it in the room. */
+static void check_moved(const char *before, const char *outside, const char *script)
+{
+	begin();
+	quarters_prepare(before);
+	struct sandbox_policy policy = tool_policy();
+	policy.read = (const char *const[]){ "/bin", "/lib", "/lib64", "/proc", "/usr",
+		quarters_directory(), NULL };
+	char whole[4096];
+	snprintf(whole, sizeof(whole), "cd '%s' && %s 2>/dev/null", quarters_directory(), script);
+	assert_said(run_with(&policy, whole), true, "");
+	assert_said(run_with(&policy, whole), false, "");
+	assert_said(run_with(&policy, whole), false, "");
+	quarters_prepare(outside);
+	assert_said(run_with(&policy, whole), true, "");
+	end();
+}
+
+QUARTERS_TEST(a_secret_that_another_took_the_place_of_is_hidden)
+{
+	check_moved("echo old >home/.netrc", "mv home/.netrc home/.netrc.old; echo new >home/.netrc",
+		"cat home/.netrc");
+}
+
+QUARTERS_TEST(a_secret_below_what_was_moved_is_hidden)
+{
+	check_moved("mkdir -p home/.config/gh; echo old >home/.config/gh/hosts",
+		"mv home/.config home/moved; mkdir -p home/.config/gh; echo new >home/.config/gh/hosts",
+		"cat home/.config/gh/hosts");
+}
+
+/* The same file, by another name, without what protects it. */
+QUARTERS_TEST(what_is_protected_is_so_where_the_same_file_was_linked)
+{
+	begin();
+	quarters_prepare("mkdir work; echo old >work/config");
+	char script[4096];
+	snprintf(script, sizeof(script), "cd '%s' && (echo new >config) 2>/dev/null; cat config",
+		quarters_path("work"));
+	struct sandbox_policy policy = tool_policy();
+	policy.write = (const char *const[]){ quarters_path("work"), NULL };
+	policy.protect = (const char *const[]){ quarters_path("work/config"), NULL };
+	assert_said(run_with(&policy, script), true, "old\n");
+	assert_said(run_with(&policy, script), false, "old\n");
+	quarters_prepare("mv work/config work/moved; ln work/moved work/config");
+	assert_said(run_with(&policy, script), true, "old\n");
 	end();
 }
 
@@ -420,7 +470,9 @@ SUITE_MAIN("sandbox-reuse-pool", who_leaves_it_as_it_was_has_a_successor,
 	a_file_that_is_left_is_not_found, a_file_that_came_and_went_leaves_no_trace,
 	a_directory_that_was_locked_is_open, a_process_that_is_left_is_gone,
 	a_process_that_hides_in_it_is_gone, a_secret_that_was_made_meanwhile_is_hidden,
-	a_secret_that_was_replaced_meanwhile_is_hidden, another_policy_has_another_room,
+	a_secret_that_was_replaced_meanwhile_is_hidden,
+	a_secret_that_another_took_the_place_of_is_hidden, a_secret_below_what_was_moved_is_hidden,
+	what_is_protected_is_so_where_the_same_file_was_linked, another_policy_has_another_room,
 	whoever_is_still_in_it_is_alone, there_is_no_memory_to_be_shared,
 	nobody_asks_for_it_and_it_goes, no_more_than_some_are_kept,
 	a_host_that_has_become_another_user_leaves_no_room,

@@ -1,6 +1,7 @@
 /* What a room looks like, as bytes that can be compared. Its own directories are held open, and the
- * kernel tells whether anything was mounted or unmounted in it: else what covers the hidden paths
- * need not be looked at. */
+ * kernel tells whether anything was mounted or unmounted in it. It does not tell that something was
+ * renamed outside, which takes along what is mounted on it: only where that cannot have happened,
+ * either, what covers the hidden paths need not be looked at. */
 #include "sandbox/reuse/reuse_pool.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@
 #include <sys/xattr.h>
 
 #include "base/fd.h"
+#include "base/linux_calls.h"
 
 static void picture_add_time(struct buf *out, const struct timespec *time)
 {
@@ -44,18 +46,23 @@ static int picture_draw_directories(const struct picture *picture, struct buf *o
 	return out->failed ? -ENOMEM : 0;
 }
 
-/* What is revealed, the view has. */
+/* Known by its number: below a name, there may be the same file without it. */
+static void picture_add_mount(struct buf *out, int root, const char *below)
+{
+	struct statx info = { 0 };
+	statx(root, below, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH | AT_NO_AUTOMOUNT,
+		STATX_TYPE | STATX_MODE | STATX_INO | STATX_MNT_ID, &info);
+	fingerprint_add_number(out, info.stx_mnt_id);
+	fingerprint_add_number(out, info.stx_dev_major);
+	fingerprint_add_number(out, info.stx_dev_minor);
+	fingerprint_add_number(out, info.stx_ino);
+	fingerprint_add_number(out, info.stx_mode);
+}
+
 static int picture_draw_covers(int root, const struct mounts *mounts, struct buf *out)
 {
-	for (size_t i = 0; i < mounts->count; i++) {
-		const char *below = mounts->items[i].path + 1;
-		struct stat info = { 0 };
-		if (mounts->items[i].kind == ROOM_REVEAL)
-			continue;
-		fstatat(root, below, &info, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH);
-		fingerprint_add_identity(out, &info);
-		fingerprint_add_number(out, info.st_mode);
-	}
+	for (size_t i = 0; i < mounts->count; i++)
+		picture_add_mount(out, root, mounts->items[i].path + 1);
 	return out->failed ? -ENOMEM : 0;
 }
 
@@ -95,18 +102,18 @@ static bool picture_has_same_covers(
 	const struct picture *picture, int root, const struct mounts *mounts)
 {
 	_cleanup_(buf_free) struct buf now = { 0 };
-	return !picture_may_have_new_covers(picture) ||
-		(picture_draw_covers(root, mounts, &now) == 0 &&
-			fingerprint_is_same(&now, &picture->covers));
+	return picture_draw_covers(root, mounts, &now) == 0 &&
+		fingerprint_is_same(&now, &picture->covers);
 }
 
-bool picture_is_same(
-	const struct picture *picture, const struct room *room, const struct mounts *mounts)
+bool picture_is_same(const struct picture *picture, const struct room *room,
+	const struct mounts *mounts, bool may_have_moved)
 {
 	_cleanup_(buf_free) struct buf now = { 0 };
 	return picture_draw_directories(picture, &now) == 0 &&
 		fingerprint_is_same(&now, &picture->drawn) &&
-		picture_has_same_covers(picture, room_root(room), mounts);
+		((!picture_may_have_new_covers(picture) && !may_have_moved) ||
+			picture_has_same_covers(picture, room_root(room), mounts));
 }
 
 void picture_free(struct picture *picture)

@@ -144,11 +144,12 @@ unsigned long reuse_pool_age(perch_host *host)
 /* The room was empty when the sandbox was put here, but that is not enough: a listing of processes
  * is not made in one moment, so a process that forks fast enough may have escaped it; and the
  * room's init may have died since. */
-static bool reuse_pool_is_as_new(const struct sandbox *sandbox)
+static bool reuse_pool_is_as_new(const struct sandbox *sandbox, bool may_have_moved)
 {
 	struct room *room = sandbox->confine.room;
+	const struct reuse *reuse = &sandbox->reuse;
 	return room_is_empty(room) &&
-		picture_is_same(&sandbox->reuse.picture, room, &sandbox->reuse.mounts);
+		picture_is_same(&reuse->picture, room, &reuse->mounts, may_have_moved);
 }
 
 /* Only a sandbox whose room shows nothing but its own processes and has its own /tmp. */
@@ -198,7 +199,7 @@ typedef bool is_wanted_fn(const struct sandbox *pooled, const struct sandbox *wa
 
 /* The first sandbox that is wanted and as good as new. Wanted ones that are not are freed. */
 static struct sandbox *reuse_pool_take(
-	struct reuse_pool *pool, is_wanted_fn *is_it, const struct sandbox *wanted)
+	struct reuse_pool *pool, is_wanted_fn *is_it, const struct sandbox *wanted, bool may_have_moved)
 {
 	struct sandbox **link = &pool->first;
 	for (struct sandbox *found; (found = *link);) {
@@ -208,7 +209,7 @@ static struct sandbox *reuse_pool_take(
 		}
 		*link = found->reuse.next;
 		pool->count--;
-		if (reuse_pool_is_as_new(found))
+		if (reuse_pool_is_as_new(found, may_have_moved))
 			return found;
 		sandbox_free(found);
 	}
@@ -234,7 +235,7 @@ struct sandbox *reuse_pool_take_known(struct sandbox *wanted)
 	reuse_pool_look_outside(pool);
 	reuse->age = pool->age;
 	reuse->path_record.since = stamp_now();
-	return reuse_pool_take(pool, reuse_pool_is_known, wanted);
+	return reuse_pool_take(pool, reuse_pool_is_known, wanted, false);
 }
 
 static bool reuse_pool_is_alike(const struct sandbox *pooled, const struct sandbox *wanted)
@@ -263,7 +264,8 @@ struct sandbox *reuse_pool_take_alike(struct sandbox *wanted)
 		buf_clear(&reuse->fingerprint);
 		return NULL;
 	}
-	struct sandbox *found = reuse_pool_take(pool, reuse_pool_is_alike, wanted);
+	/* A hidden path may lead to another file, beside the cover, and the fingerprint is the same. */
+	struct sandbox *found = reuse_pool_take(pool, reuse_pool_is_alike, wanted, true);
 	if (found && fingerprint_is_same(&found->reuse.asked, &reuse->asked))
 		reuse_pool_note_ways(found, wanted);
 	return found;

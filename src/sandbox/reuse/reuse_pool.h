@@ -50,9 +50,10 @@ void fingerprint_add_identity(struct buf *out, const struct stat *info);
 /* Of a new room, which shows these mounts. Returns 0 or -ENOMEM. */
 int picture_take(struct picture *picture, const struct room *room, const struct mounts *mounts);
 
-/* Whether hidden paths are still hidden, and nothing was left in the room's own directories. */
-bool picture_is_same(
-	const struct picture *picture, const struct room *room, const struct mounts *mounts);
+/* Whether hidden paths are still hidden, and nothing was left in the room's own directories.
+ * `may_have_moved`: the paths may lead to other files than when the room was made. */
+bool picture_is_same(const struct picture *picture, const struct room *room,
+	const struct mounts *mounts, bool may_have_moved);
 
 void picture_free(struct picture *picture);
 
