@@ -104,6 +104,7 @@ static int model_filter(struct bpf *bpf)
 #define flistxattr(fd, list, size) ((void)(fd), 0)
 #define landlock_abi() 7
 #define scratch_parent() strdup("/tmp/perch")
+#define path_record_has_encrypted_names(directory) false
 #define path_record_is_same(record) ((record)->count == names_changed())
 #define sandbox_add_ways(sandbox, record) ((void)((record)->count = names_changed()))
 #define sandbox_protect(...) 0
@@ -263,7 +264,8 @@ static uint32_t world_can(void)
 		can = opens;
 	bool is_idle = !call_is_under_way(&calls[0]) && !call_is_under_way(&calls[1]);
 	if (is_outside) {
-		unsigned changes = mounted + moved + have_covers_gone + have_covers_moved; /* each room outlives few */
+		unsigned changes =
+			mounted + moved + have_covers_gone + have_covers_moved; /* each room outlives few */
 		can |= mounted < MOUNTS_MAX && changes < CHANGES_MAX ? 1U << MOUNTS_CHANGE : 0;
 		can |= moved < PATHS_MAX && changes < CHANGES_MAX ? 1U << PATHS_CHANGE : 0;
 		can |= have_covers_gone || is_remembering || changes == CHANGES_MAX ? 0 : 1U << COVERS_GO;
@@ -535,10 +537,10 @@ static const char *world_describe(unsigned event)
 		"leaves a process that escapes a listing", "exits", "is closed", "loses its room's init" };
 	static const char *const others[] = { "the init of a room that waits is killed",
 		"a process that was left exits", "something is mounted outside", "a path leads elsewhere",
-		"a hidden file is replaced outside",
-		"a hidden file is moved outside, and there is another", "nobody calls for a while",
-		"the host forks, and the fork goes on", "the host is killed", "call 1 is opened",
-		"call 2 is opened", "a path leads elsewhere, and the kernel has lost events" };
+		"a hidden file is replaced outside", "a hidden file is moved outside, and there is another",
+		"nobody calls for a while", "the host forks, and the fork goes on", "the host is killed",
+		"call 1 is opened", "call 2 is opened",
+		"a path leads elsewhere, and the kernel has lost events" };
 	static char text[80];
 	if (event >= POOLED_LOSES_INIT)
 		return others[event - POOLED_LOSES_INIT];

@@ -1,6 +1,7 @@
 /* Sandboxes that are used again: only who left everything as it was made has a successor in
  * the same room, and nobody notices that there was a predecessor. */
 #include "harness/folder.h"
+#include "harness/locked.h"
 #include "harness/oom.h"
 #include "harness/quarters.h"
 #include "harness/suite.h"
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -220,6 +222,32 @@ QUARTERS_TEST(what_is_protected_is_so_where_the_same_file_was_linked)
 	quarters_prepare("mv work/config work/moved; ln work/moved work/config");
 	assert_said(run_with(&policy, script), true, "old\n");
 	end();
+}
+
+/* Nobody is told of names that can be read since there is a key, and no time changes. */
+QUARTERS_TEST(a_secret_that_a_key_brings_to_light_is_hidden)
+{
+	begin();
+	if (locked_can_be()) {
+		quarters_prepare("echo key >keys/own/secret");
+		locked_lock();
+		const time_t locked = time(NULL);
+		while (time(NULL) < locked + 4) /* until the times of what was made show every change */
+			usleep(100 * 1000);
+		struct sandbox_policy policy = tool_policy();
+		policy.read = (const char *const[]){ "/bin", "/lib", "/lib64", "/proc", "/usr",
+			quarters_path("keys"), NULL };
+		policy.hide = (const char *const[]){ quarters_path("keys/own/secret"), NULL };
+		char script[4096];
+		snprintf(script, sizeof(script), "cat '%s' 2>/dev/null", policy.hide[0]);
+		assert_said(run_with(&policy, script), true, "");
+		for (int i = 0; i < 3; i++)
+			assert_said(run_with(&policy, script), false, "");
+		locked_unlock();
+		assert_said(run_with(&policy, script), true, "");
+	}
+	end();
+	locked_end();
 }
 
 QUARTERS_TEST(another_policy_has_another_room)
@@ -472,7 +500,8 @@ SUITE_MAIN("sandbox-reuse-pool", who_leaves_it_as_it_was_has_a_successor,
 	a_process_that_hides_in_it_is_gone, a_secret_that_was_made_meanwhile_is_hidden,
 	a_secret_that_was_replaced_meanwhile_is_hidden,
 	a_secret_that_another_took_the_place_of_is_hidden, a_secret_below_what_was_moved_is_hidden,
-	what_is_protected_is_so_where_the_same_file_was_linked, another_policy_has_another_room,
+	what_is_protected_is_so_where_the_same_file_was_linked,
+	a_secret_that_a_key_brings_to_light_is_hidden, another_policy_has_another_room,
 	whoever_is_still_in_it_is_alone, there_is_no_memory_to_be_shared,
 	nobody_asks_for_it_and_it_goes, no_more_than_some_are_kept,
 	a_host_that_has_become_another_user_leaves_no_room,

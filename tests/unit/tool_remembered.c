@@ -1,6 +1,7 @@
 /* Policies that are remembered: whatever decides one changes between two calls, and the second call
  * has the new one. */
 #include "harness/folder.h"
+#include "harness/locked.h"
 #include "harness/oom.h"
 #include "harness/quarters.h"
 #include "harness/suite.h"
@@ -291,6 +292,26 @@ QUARTERS_TEST(what_the_file_of_accounts_says_counts)
 	end();
 }
 
+/* Nobody is told of names that can be read since there is a key. */
+QUARTERS_TEST(a_secret_in_a_home_that_was_locked_is_hidden)
+{
+	begin();
+	if (locked_can_be()) {
+		setenv("HOME", quarters_path("keys/own"), 1);
+		reads[0] = quarters_path("keys");
+		quarters_prepare("echo key >keys/own/.netrc");
+		locked_lock();
+		for (int i = 0; i < 6; i++)
+			is_remembered();
+		locked_unlock();
+		char script[5000];
+		snprintf(script, sizeof(script), "cat '%s/.netrc' 2>&-; :", getenv("HOME"));
+		assert_says(script, "", false);
+	}
+	end();
+	locked_end();
+}
+
 static long events_max(void)
 {
 	char *text = folder_read("/proc/sys/fs/inotify/max_queued_events");
@@ -423,6 +444,7 @@ SUITE_MAIN("tool-remembered", what_does_not_matter_does_not_count, a_secret_that
 	another_environment_has_another_policy, another_grant_has_another_policy,
 	who_may_write_is_not_remembered, what_is_mounted_there_counts,
 	a_socket_of_the_system_that_was_made_counts, what_the_file_of_accounts_says_counts,
-	events_that_were_lost_count, what_a_fork_has_heard_of_is_heard_of_here,
-	a_fork_does_not_end_the_watching, nobody_calls_and_it_is_forgotten,
-	who_has_taken_a_policy_keeps_it, without_memory_nothing_is_remembered_by_halves)
+	a_secret_in_a_home_that_was_locked_is_hidden, events_that_were_lost_count,
+	what_a_fork_has_heard_of_is_heard_of_here, a_fork_does_not_end_the_watching,
+	nobody_calls_and_it_is_forgotten, who_has_taken_a_policy_keeps_it,
+	without_memory_nothing_is_remembered_by_halves)

@@ -221,7 +221,7 @@ void name_watch_rest(struct name_watch *watch)
 static bool name_watch_is_told_of(const char *directory)
 {
 	struct statfs info;
-	if (statfs(directory, &info) < 0)
+	if (statfs(directory, &info) < 0 || path_record_has_encrypted_names(directory))
 		return false;
 	switch ((unsigned)info.f_type) {
 	case EXT4_SUPER_MAGIC:

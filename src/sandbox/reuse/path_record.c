@@ -6,10 +6,12 @@
 #include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
 
 #include "base/fd.h"
+#include "base/linux_calls.h"
 #include "base/stamp.h"
 #include "base/vec.h"
 #include "sandbox/layers/open_path.h"
@@ -21,10 +23,17 @@ enum {
 	ZFS_MAGIC = 0x2fc12fc1,
 };
 
+bool path_record_has_encrypted_names(const char *directory)
+{
+	struct statx info = { 0 };
+	return statx(AT_FDCWD, directory, 0, STATX_TYPE, &info) < 0 ||
+		info.stx_attributes & STATX_ATTR_ENCRYPTED;
+}
+
 bool path_record_dates_changes(const char *directory)
 {
 	struct statfs info;
-	if (statfs(directory, &info) < 0)
+	if (statfs(directory, &info) < 0 || path_record_has_encrypted_names(directory))
 		return false;
 	switch ((unsigned)info.f_type) {
 	case EXT4_SUPER_MAGIC:

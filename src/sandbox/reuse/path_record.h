@@ -43,4 +43,8 @@ void path_record_free(struct path_record *record);
  * every change. */
 bool path_record_dates_changes(const char *directory);
 
+/* Where names are encrypted (fscrypt), others are found with a key than without one: no time shows
+ * that, and nobody who watches is told. */
+bool path_record_has_encrypted_names(const char *directory);
+
 #endif
