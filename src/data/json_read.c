@@ -229,11 +229,12 @@ static __attribute__((noinline, aligned(64))) bool json_read_without_habits(
 /* Reads the container that begins here, and all that is in it. */
 static const char *json_read_container(struct parser *parser, const char *at, const char *end)
 {
+	enum { JSON_NEAR = 1 + JSON_BLOCK + 1 }; /* a quote, a block, and a byte to look at behind it */
 	const char *text = parser->json->text;
 	struct reader reader = {
 		.parser = parser,
 		.at = at,
-		.near_end = end - text > JSON_BLOCK ? end - JSON_BLOCK : text,
+		.near_end = end - text > JSON_NEAR ? end - JSON_NEAR : text,
 		.next = parser->next,
 		.last = parser->values_end - 1,
 		.like = parser_first_like(parser),

@@ -54,6 +54,19 @@ START_TEST(strings_of_every_length_at_every_place)
 }
 END_TEST
 
+/* The bracket that guards the text is in a string that has no end. */
+START_TEST(a_string_that_swallows_the_end)
+{
+	for (int length = 0; length < 70; length++) {
+		char text[80];
+		snprintf(text, sizeof(text), "{\"%.*s}", length,
+			"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
+		_cleanup_doc_ struct doc *doc = doc_read(NULL, text, strlen(text));
+		ck_assert_int_eq(doc->result, PERCH_ESYNTAX);
+	}
+}
+END_TEST
+
 /* One record: its names are always the same, and the lengths of its strings for some time. */
 static void write_record(struct perch_json_writer *writer, uint64_t *state, size_t length)
 {
@@ -217,6 +230,6 @@ START_TEST(thousandths)
 }
 END_TEST
 
-SUITE_MAIN("json_edges", strings_of_every_length_at_every_place,
+SUITE_MAIN("json_edges", strings_of_every_length_at_every_place, a_string_that_swallows_the_end,
 	records_that_are_like_each_other_or_not, a_repeated_name_among_records,
 	numbers_among_others_read_as_strtod_does, thousandths)
