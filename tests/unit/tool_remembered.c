@@ -30,13 +30,15 @@ static void begin(void)
 {
 	setenv("PERCH_SANDBOX_NO_ROOM", "0", 1);
 	static const char *const moved[] = { "KUBECONFIG", "NETRC", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
-		"XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR" };
+		"XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "TMUX_TMPDIR" };
 	for (size_t i = 0; i < COUNT(moved); i++)
 		unsetenv(moved[i]);
-	quarters_prepare("mkdir -p up/home/.config up/home/keys up/home/others && "
+	quarters_prepare("mkdir -p tmp up/home/.config up/home/keys up/home/others && "
 					 "echo key >up/home/kept && echo key >up/home/keys/id && "
 					 "echo key >up/home/others/id && ln -s keys up/home/.ssh");
 	setenv("HOME", quarters_path("up/home"), 1);
+	/* One that our user may read: another is judged by its times, once they are old enough. */
+	setenv("TMPDIR", quarters_path("tmp"), 1);
 	reads[0] = quarters_path("up");
 	reads[1] = NULL;
 	host = quarters_host();
@@ -97,6 +99,14 @@ static bool can_be_watched(void)
 		info.f_type == BTRFS_SUPER_MAGIC || info.f_type == 0x58465342;
 }
 
+/* What others do in directories of the whole machine may delay it. */
+static void wait_for_memory(void)
+{
+	int calls = 0;
+	while (!is_remembered())
+		ck_assert_int_lt(++calls, 20);
+}
+
 static bool begin_with_memory(void)
 {
 	begin();
@@ -104,8 +114,7 @@ static bool begin_with_memory(void)
 		return false;
 	for (int i = 0; i < 3; i++)
 		ck_assert(!is_remembered());
-	ck_assert(is_remembered());
-	ck_assert(is_remembered());
+	wait_for_memory();
 	return true;
 }
 
@@ -126,9 +135,7 @@ static void check(const char *outside, const char *inside)
 		quarters_prepare(outside);
 		snprintf(script, sizeof(script), "cd '%s'; cat %s 2>&-; :", quarters_path("up"), inside);
 		assert_says(script, "", false);
-		int calls = 0;
-		while (!is_remembered())
-			ck_assert_int_lt(++calls, 10);
+		wait_for_memory();
 		assert_says(script, "", true);
 	}
 	end();
