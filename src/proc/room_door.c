@@ -1,7 +1,9 @@
 /* Births by a doorkeeper. A room that is used again gets one with its second child: a process that
  * has entered the room and the filter once, for all children to come. What it is told stands in a
- * page that both have mapped, descriptors come by a socket. It never has our memory. Whatever goes
- * wrong with it, it is sent away, and the child is born in our memory, as the first one was. */
+ * page that both have mapped, descriptors come by a socket. It never has our memory. Where it
+ * cannot help, it is sent away, and the child is born in our memory, as the first one was. If it
+ * dies when it has the order, the newborn dies with it, and the birth fails: whether the program
+ * began to run is not known. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>

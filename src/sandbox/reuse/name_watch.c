@@ -258,16 +258,18 @@ static const struct name_watch_directory *name_watch_add_directory(
 	if (known || watch->directory_count == WATCH_DIRECTORIES_MAX || !name_watch_is_told_of(path) ||
 		!name_watch_open(watch))
 		return known;
+	int number = inotify_add_watch(watch->events, path, WATCH_EVENTS);
+	if (number < 0)
+		return NULL;
 	struct name_watch_directory *directories = vec_grow(watch->directories, &watch->directory_cap,
 		watch->directory_count + 1, sizeof(*directories));
 	const char *kept = arena_dup(&watch->arena, str_from(path));
 	if (directories)
 		watch->directories = directories;
-	if (!directories || !kept)
+	if (!directories || !kept) {
+		inotify_rm_watch(watch->events, number); /* it may have another name, too: that is told */
 		return NULL;
-	int number = inotify_add_watch(watch->events, path, WATCH_EVENTS);
-	if (number < 0)
-		return NULL;
+	}
 	directories[watch->directory_count] = (struct name_watch_directory){ kept, number };
 	return &directories[watch->directory_count++];
 }
@@ -280,12 +282,14 @@ static bool name_watch_add_stamp(struct name_watch *watch, const char *path)
 		if (strcmp(watch->stamps[i].path, path) == 0)
 			return true;
 	}
-	struct name_watch_stamp stamp = { .path = arena_dup(&watch->arena, str_from(path)) };
-	if (watch->stamp_count == WATCH_STAMPS_MAX || !stamp.path || stat(path, &stamp.seen) < 0 ||
+	struct name_watch_stamp stamp;
+	if (watch->stamp_count == WATCH_STAMPS_MAX || stat(path, &stamp.seen) < 0 ||
 		!stamp_is_settled(&stamp.seen))
 		return false;
-	watch->stamps[watch->stamp_count++] = stamp;
-	return true;
+	stamp.path = arena_dup(&watch->arena, str_from(path));
+	if (stamp.path)
+		watch->stamps[watch->stamp_count++] = stamp;
+	return stamp.path != NULL;
 }
 
 static bool name_watch_has_name(const struct name_watch *watch, int number, const char *name)
